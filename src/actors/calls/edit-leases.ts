@@ -82,6 +82,6 @@ const realPath = (path: string, workspace: Workspace): string => workspace.landi
 
 /** Returns the same text each time, so the loop detector recognises repeated attempts. */
 const heldText = (path: string, holderLabel: string, since: number): string =>
-  `${path} is being changed by ${holderLabel}, which holds it since ${timeText(since)}. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`;
+  `${path} is being changed by ${holderLabel}, which has held it since ${timeText(since)}. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`;
 
 const timeText = (since: number): string => `${new Date(since).toISOString().slice(0, 19)}Z`;

@@ -136,7 +136,7 @@ const unknownType = ({ setup }: SwarmContext, type: string): string => {
     .map(({ name }) => name)
     .toSorted((a, b) => sharedStart(b, type) - sharedStart(a, type));
   const broken = setup.unusable.find(({ name }) => name === type);
-  const others = names.length === 0 ? ', nor any other.' : '.';
+  const others = names.length === 0 ? ': no types are defined.' : '.';
   const why = broken === undefined ? others : `, because ${broken.problem}`;
   const more =
     names.length > MAX_LISTED_TYPES ? ` and ${names.length - MAX_LISTED_TYPES} more` : '';

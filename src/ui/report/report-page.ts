@@ -81,7 +81,7 @@ const footnotes = (report: SwarmReport, axis: TimeAxis): Html => {
     pauseNote(axis),
     thinned.spans === 0
       ? undefined
-      : `${plural(thinned.spans, 'stay')} in a state of less than ${formatDuration(thinned.shortestSpanMs)} ${thinned.spans === 1 ? 'is' : 'are'} drawn as part of the state before or after, so that each row keeps its share of every state; the figures and the curve of agents at work count all of them.`,
+      : `${plural(thinned.spans, 'stay')} in a state of less than ${formatDuration(thinned.shortestSpanMs)} ${thinned.spans === 1 ? 'is' : 'are'} drawn as part of a neighbouring state. The figures and the curve of agents at work count all of them.`,
     thinned.points === 0
       ? undefined
       : `${plural(thinned.points, 'request')} share a step of the curves with a later one; the sums count all of them.`,

@@ -84,7 +84,7 @@ describe('a file that an agent has changed', () => {
       it.type === 'agent.spawned' ? [it.agent.id] : [],
     )[0];
     expect(refused).toBe(
-      `/w/a is being changed by worker ann ${holder} "work of ann", which holds it since 1970-01-01T00:16:40Z. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`,
+      `/w/a is being changed by worker ann ${holder} "work of ann", which has held it since 1970-01-01T00:16:40Z. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`,
     );
     expect(unrelated).toEqual(done('b'));
     expect(again).toContain('is being changed by worker ann');

@@ -47,7 +47,7 @@ test('an agent type with an invalid definition is rejected with the problem', as
 test('the list of agent types is cut after 40, and an empty list is reported', async () => {
   const many = Array.from({ length: 1_000 }, (_, at) => `t${at}`);
   expect(await resultOf({ subagent_type: 'x' }, many)).toMatch(/t38, t39 and 960 more\. Leave/);
-  expect(await resultOf({ subagent_type: 'x' }, [])).toContain('nor any other');
+  expect(await resultOf({ subagent_type: 'x' }, [])).toContain('no types are defined');
 });
 
 test('a fork with another model is rejected because it would lose the cache', async () => {

@@ -52,7 +52,7 @@ test('an agent cannot change a file that another agent holds, even by a symlink,
     toolResults().find((text) => text.includes('is being changed by')),
   );
   expect(refused).toMatch(
-    /link\.txt is being changed by writer ann a_\w+ "Part of ann", which holds it since 20[-:\dT]+Z\. Nothing was written\./,
+    /link\.txt is being changed by writer ann a_\w+ "Part of ann", which has held it since 20[-:\dT]+Z\. Nothing was written\./,
   );
   expect(readFileSync(at('shared.txt'), 'utf8')).toBe('Words of ann\n');
 
