@@ -27,17 +27,17 @@ import { readPrompt } from './read-prompt.js';
 export const printMode = async (
   input: string | undefined,
   flags: RunFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
   provider?: Provider,
 ): Promise<number> => {
   const isDriven = flags.inputFormat === 'stream-json';
   checkFormats(flags);
-  const lines = new BatchedOutput(machine.out);
+  const lines = new BatchedOutput(host.out);
   const control = isDriven ? new ControlProtocol(lines.add) : undefined;
   const isResumed = flags.resume !== undefined || flags.continue === true;
-  const prompt = isDriven ? input : await readPromptOrNone(input, machine, isResumed);
+  const prompt = isDriven ? input : await readPromptOrNone(input, host, isResumed);
   const run = await openCliSession({
-    machine,
+    host,
     flags,
     surfaces: control === undefined ? {} : { 'stream-json': control },
     staysIdle: isDriven,
@@ -46,12 +46,12 @@ export const printMode = async (
     ...(provider && { provider }),
   });
   const { session } = run;
-  run.notices.forEach(machine.notify);
+  run.notices.forEach(host.notify);
   const earlierAnswer = prompt === undefined ? lastAnswer(session.journal.history.messages) : '';
-  const printer = new Printer(session, flags, machine, lines.add, earlierAnswer);
+  const printer = new Printer(session, flags, host, lines.add, earlierAnswer);
   // With stream-json input a signal ends the process, because the driver interrupts runs by lines.
   const shutdown = new AbortController();
-  const stopListening = machine.onInterrupt(() => {
+  const stopListening = host.onInterrupt(() => {
     session.interrupt();
     if (isDriven) shutdown.abort();
   });
@@ -68,7 +68,7 @@ export const printMode = async (
   try {
     if (prompt !== undefined) session.submit(toWireBlocks(prompt));
     session.start();
-    if (control !== undefined) await drive(session, control, machine, shutdown.signal);
+    if (control !== undefined) await drive(session, control, host, shutdown.signal);
     else await session.stopped;
     lastStop = end ?? printer.lastStop;
   } finally {
@@ -92,11 +92,11 @@ const checkFormats = ({ inputFormat, outputFormat, includePartialMessages }: Run
 /** Returns undefined if there is no prompt and the session is resumed, because a prompt is optional then. */
 const readPromptOrNone = async (
   input: string | undefined,
-  machine: TerminalHost,
+  host: TerminalHost,
   isResumed: boolean,
 ): Promise<string | undefined> => {
   try {
-    return await readPrompt(input, machine);
+    return await readPrompt(input, host);
   } catch (error) {
     if (isResumed && error instanceof UsageError) return undefined;
     throw error;
@@ -107,20 +107,20 @@ const readPromptOrNone = async (
 const drive = async (
   session: LeadSession,
   control: ControlProtocol,
-  machine: TerminalHost,
+  host: TerminalHost,
   shutdown: AbortSignal,
 ): Promise<void> => {
   const handlers = {
     prompt: (blocks: RawJson) => session.submit(blocks),
     interrupt: () => session.interrupt(),
-    notify: machine.notify,
+    notify: host.notify,
   };
-  const reading = control.read(machine.stdin, handlers, shutdown);
+  const reading = control.read(host.stdin, handlers, shutdown);
   const isOver = session.stopped.then(() => true);
   const isResting = reading.then(() => untilIdle(session));
   await Promise.race([isOver, isResting]);
   // An open pipe would keep the process alive.
-  machine.stdin.destroy();
+  host.stdin.destroy();
 };
 
 const MAX_LISTED_DENIALS = 20;
@@ -132,23 +132,23 @@ class Printer {
   private readonly tasks: TaskMessages;
   private readonly swarm: SwarmLines;
   private readonly flags: RunFlags;
-  private readonly machine: TerminalHost;
+  private readonly host: TerminalHost;
   private readonly line: (text: string) => void;
 
   constructor(
     session: LeadSession,
     flags: RunFlags,
-    machine: TerminalHost,
+    host: TerminalHost,
     line: (text: string) => void,
     earlierAnswer: string,
   ) {
     this.session = session;
     this.result = new RunResultBuilder(earlierAnswer);
     this.tasks = new TaskMessages(session.id);
-    const show = ({ text }: SwarmLine) => machine.notify(text.trimStart());
+    const show = ({ text }: SwarmLine) => host.notify(text.trimStart());
     this.swarm = new SwarmLines({ show, isVerbose: flags.verbose === true });
     this.flags = flags;
-    this.machine = machine;
+    this.host = host;
     this.line = line;
   }
 
@@ -161,7 +161,7 @@ class Printer {
       const task = this.tasks.take(item);
       if (task !== undefined) this.line(JSON.stringify(task));
     }
-    if (item.type === 'notice') this.machine.notify(item.text);
+    if (item.type === 'notice') this.host.notify(item.text);
     if (outputFormat === 'text') this.printAgents(item);
     if (item.type === 'run.ended') this.finish(item.stop);
   }
@@ -173,7 +173,7 @@ class Printer {
     if (!isAnswer && item.type !== 'run.ended') return;
     this.swarm.flush();
     const waiting = this.swarm.backgroundAgents();
-    if (isAnswer && waiting.length > 0) this.machine.notify(waitingText(waiting));
+    if (isAnswer && waiting.length > 0) this.host.notify(waitingText(waiting));
   }
 
   private finish(stop: Stop): void {
@@ -190,19 +190,19 @@ class Printer {
   private printText(stop: Stop): void {
     const { text } = this.result;
     // A terminal would execute control characters, so they are removed. A program gets the raw text.
-    const shown = this.machine.stdout.isTTY === true ? sanitize(text) : text;
-    if (text !== '') this.machine.out(`${shown}\n`);
-    this.denialLines().forEach(this.machine.notify);
+    const shown = this.host.stdout.isTTY === true ? sanitize(text) : text;
+    if (text !== '') this.host.out(`${shown}\n`);
+    this.denialLines().forEach(this.host.notify);
     if (stop.reason !== 'end_turn') {
       const detail = stop.detail === null ? '' : `: ${stop.detail}`;
-      this.machine.notify(`stopped (${stop.reason})${detail}`);
+      this.host.notify(`stopped (${stop.reason})${detail}`);
     }
     const { overshoot } = this.session.budget;
     const { usd, tokens } = overshoot;
-    if (usd > 0) this.machine.notify(`The run cost $${usd.toFixed(4)} more than its budget.`);
+    if (usd > 0) this.host.notify(`The run cost $${usd.toFixed(4)} more than its budget.`);
     if (tokens > 0) {
       const count = tokens.toLocaleString('en');
-      this.machine.notify(`The run used ${count} tokens more than its budget.`);
+      this.host.notify(`The run used ${count} tokens more than its budget.`);
     }
   }
 

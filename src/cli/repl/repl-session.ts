@@ -38,7 +38,7 @@ import { startupQuestions } from './startup-questions.js';
 const IDLE_LIMIT_MS = 2_000;
 
 interface ReplSessionOptions {
-  readonly machine: TerminalHost;
+  readonly host: TerminalHost;
   readonly view: SessionView;
   readonly flags: RunFlags;
   readonly provider: Provider | undefined;
@@ -59,7 +59,7 @@ export class ReplSession {
 
   constructor(options: ReplSessionOptions) {
     this.options = options;
-    this.cwd = options.machine.cwd;
+    this.cwd = options.host.cwd;
     const { flags } = options;
     // A new session is saved at its first prompt, but its id is chosen now.
     const isNew = flags.resume === undefined && flags.continue !== true;
@@ -107,9 +107,9 @@ export class ReplSession {
   /** Assembles the session, so that configuration errors show before the first prompt. Rejects with UsageError. */
   async prepare(): Promise<void> {
     const { flags } = this;
-    const { machine, view } = this.options;
+    const { host, view } = this.options;
     const assembly = await startupQuestions({
-      machine,
+      host,
       flags,
       terminal: view.terminal,
       assemble: () => dryRun(this.assemblyOptions(flags, '')),
@@ -176,11 +176,11 @@ export class ReplSession {
     if (this.flags.sessionPersistence === false) {
       throw new UsageError('This session is not saved, so it cannot be rewound.');
     }
-    const { machine } = this.options;
+    const { host } = this.options;
     const { terminal, printer } = this.options.view;
     const { session, store } = { ...run, store: this.store ?? run.store };
-    const open = () => openSessionRewind(machine, this.flags, store, session.meta);
-    const confirmed = await confirmRewind(await open(), target, terminal, wantsColour(machine));
+    const open = () => openSessionRewind(host, this.flags, store, session.meta);
+    const confirmed = await confirmRewind(await open(), target, terminal, wantsColour(host));
     if (confirmed === undefined) return;
     this.hostSession = undefined;
     await run.close();
@@ -201,17 +201,17 @@ export class ReplSession {
   async costText(): Promise<string> {
     const { store, session } = this.startedHostSession;
     const report = await sessionCost(store, session.id);
-    return shortCostText(report, session.journal.history.turns, chartStyle(this.options.machine));
+    return shortCostText(report, session.journal.history.turns, chartStyle(this.options.host));
   }
 
   /** Resolves with a chart of the context window of the next request. */
   async contextText(): Promise<string> {
-    return contextText(await this.window(), chartStyle(this.options.machine));
+    return contextText(await this.window(), chartStyle(this.options.host));
   }
 
   /** Reports on the open session, or on a new session before the first prompt. */
   private window(): Promise<ContextWindowReport> {
-    if (this.hostSession === undefined) return newSessionWindow(this.flags, this.options.machine);
+    if (this.hostSession === undefined) return newSessionWindow(this.flags, this.options.host);
     const { store, session, settings } = this.hostSession;
     const { contextWindow } = settings.skein;
     return agentWindowReport(store, session.meta, session.meta.lead, contextWindow);
@@ -245,9 +245,9 @@ export class ReplSession {
   }
 
   private assemblyOptions(flags: RunFlags, title: string): AssemblyOptions {
-    const { machine, view, provider } = this.options;
+    const { host, view, provider } = this.options;
     return {
-      machine,
+      host,
       flags,
       title,
       surfaces: { terminal: view.surface },

@@ -28,15 +28,15 @@ const SECOND_INTERRUPT_MS = 5_000;
 export const repl = async (
   prompt: string | undefined,
   flags: RunFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
   provider?: Provider,
 ): Promise<number> => {
-  const file = stateLayout(resolveSkeinHome(machine)).history;
+  const file = stateLayout(resolveSkeinHome(host)).history;
   const history = new PromptHistory(flags.sessionPersistence === false ? undefined : file);
-  const openView = wantsLines(flags, machine)
+  const openView = wantsLines(flags, host)
     ? lineView
     : (await import('../../ui/session/screen-view.js')).screenView;
-  const repl = new Repl(machine, openView, history, flags, provider);
+  const repl = new Repl(host, openView, history, flags, provider);
   try {
     return await repl.run(prompt);
   } finally {
@@ -47,15 +47,15 @@ export const repl = async (
 /** True for line output: by flag, for a screen reader, and on a terminal that cannot move the cursor. */
 const wantsLines = (
   { plain = false, screenReader = false }: RunFlags,
-  machine: TerminalHost,
-): boolean => plain || screenReader || isForScreenReader(machine) || !isCapableTerminal(machine);
+  host: TerminalHost,
+): boolean => plain || screenReader || isForScreenReader(host) || !isCapableTerminal(host);
 
 const NOT_CLOSED =
   'The session could not be closed in its store. The store treats it as lost; it can be resumed.';
 
 class Repl {
   readonly view: SessionView;
-  private readonly machine: TerminalHost;
+  private readonly host: TerminalHost;
   private readonly history: PromptHistory;
   private readonly replSession: ReplSession;
   /** Runs typed lines one after another. */
@@ -71,20 +71,20 @@ class Repl {
   private readonly over: Promise<number>;
 
   constructor(
-    machine: TerminalHost,
+    host: TerminalHost,
     openView: OpenView,
     history: PromptHistory,
     flags: RunFlags,
     provider: Provider | undefined,
   ) {
-    this.machine = machine;
+    this.host = host;
     this.history = history;
     this.over = new Promise((resolve, reject) => {
       this.finish = resolve;
       this.fail = reject;
     });
     this.view = openView({
-      host: machine,
+      host,
       history: history.entries,
       isVerbose: flags.verbose === true,
       session: () => this.replSession.session,
@@ -99,7 +99,7 @@ class Repl {
       view: this.view,
       flags,
       provider,
-      machine: { ...machine, notify: (sentence) => printer.remark(sentence) },
+      host: { ...host, notify: (sentence) => printer.remark(sentence) },
       onRunEnded: () => {
         this.isInterrupted = false;
         this.refresh();
@@ -110,7 +110,7 @@ class Repl {
   }
 
   async run(prompt: string | undefined): Promise<number> {
-    const stopListening = this.machine.onSignal((signal) => {
+    const stopListening = this.host.onSignal((signal) => {
       if (signal === 'SIGINT') this.interrupt();
       else this.leave(ExitCode.interrupted);
     });

@@ -14,7 +14,7 @@ import { exactText } from '../../terminal/text/sanitize.js';
 import type { RunFlags } from '../session/run-flags.js';
 
 interface StartupOptions {
-  readonly machine: TerminalHost;
+  readonly host: TerminalHost;
   readonly flags: RunFlags;
   readonly terminal: Terminal;
   readonly assemble: () => Promise<SessionAssembly>;
@@ -25,7 +25,7 @@ interface StartupOptions {
  * workspace, because other settings apply then.
  */
 export const startupQuestions = async (options: StartupOptions): Promise<SessionAssembly> => {
-  const { machine, flags, terminal, assemble } = options;
+  const { host, flags, terminal, assemble } = options;
   const first = await assemble();
   const isTrusted = await askForTrust(first.settings, terminal);
   if (isTrusted) await first.options.store.close();
@@ -34,7 +34,7 @@ export const startupQuestions = async (options: StartupOptions): Promise<Session
   const { choice, fresh } = assembly.options;
   // A resumed session keeps its prompt, so included files matter for a new session only.
   if (terminal.isInteractive && choice.kind === 'new') {
-    const includes = await externalIncludes({ machine, flags, settings, cwd: fresh.cwd });
+    const includes = await externalIncludes({ host, flags, settings, cwd: fresh.cwd });
     await askForIncludes(includes, settings, terminal);
   }
   return assembly;

@@ -6,7 +6,7 @@ import { v8Flags } from './v8-flags.js';
 
 export const openCliSession = async (request: AssemblyOptions): Promise<HostSession> => {
   const run = await openHostSession(request);
-  if (run.settings.skein.teammates === 'tmux') openTeammatePanes(run, request.machine);
+  if (run.settings.skein.teammates === 'tmux') openTeammatePanes(run, request.host);
   const stop = run.session.listen(({ type }) => {
     if (type !== 'agent.spawned') return;
     v8Flags.growForSwarm();

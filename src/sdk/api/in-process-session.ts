@@ -77,7 +77,7 @@ export class InProcessSession implements ProgramSession {
     const notify = (sentence: string) => notices.push(sentence);
     const provider = queryProvider(options);
     const opened = await openHostSession({
-      machine: { ...queryEnvironment(options), watchdog, notify },
+      host: { ...queryEnvironment(options), watchdog, notify },
       flags: toRunOptions(options),
       surfaces: callbackSurface(options),
       hooks: options.hooks,

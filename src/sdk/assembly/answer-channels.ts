@@ -27,7 +27,7 @@ export interface AnswerChannels {
 }
 
 interface AnswerChannelsOptions {
-  readonly machine: Pick<HostEnvironment, 'notify'>;
+  readonly host: Pick<HostEnvironment, 'notify'>;
   readonly flags: RunOptions;
   readonly store: Pick<SessionStore, 'mailbox' | 'questions' | 'jobs'>;
   readonly skeinHome: string;
@@ -39,7 +39,7 @@ interface AnswerChannelsOptions {
 
 /** Throws UsageError if `--ask` is given and the session or the person's key cannot be persisted. */
 export const answerChannels = (options: AnswerChannelsOptions): AnswerChannels => {
-  const { machine, flags, store, skeinHome } = options;
+  const { host, flags, store, skeinHome } = options;
   const isOnDisk = flags.sessionPersistence !== false;
   if (flags.ask === true && !isOnDisk) {
     throw new UsageError('--ask needs a session on disk: leave out --no-session-persistence.');
@@ -55,7 +55,7 @@ export const answerChannels = (options: AnswerChannelsOptions): AnswerChannels =
       const inbox = inboxSurface({
         clock: systemClock,
         isOptional: flags.ask !== true,
-        onPosted: flags.ask === true ? notifyHowToAnswer(machine) : undefined,
+        onPosted: flags.ask === true ? notifyHowToAnswer(host) : undefined,
         board,
         decisions,
         publicKeys: [key.publicKey, ...options.personKeys],
@@ -74,7 +74,7 @@ export const answerChannels = (options: AnswerChannelsOptions): AnswerChannels =
         control,
         clock: systemClock,
         ids: randomIds,
-        notice: machine.notify,
+        notice: host.notify,
       });
       const stopRelay = key && relayWorkerQuestions(options, id, key, openQuestions);
       return {
@@ -106,7 +106,7 @@ const trackingOpenQuestions = (
 
 /** Shows the people here the questions of agents on workers. Returns the function that stops it. */
 const relayWorkerQuestions = (
-  { store, surfaces, flags, machine }: AnswerChannelsOptions,
+  { store, surfaces, flags, host }: AnswerChannelsOptions,
   session: string,
   { privateKey }: PersonKey,
   openQuestions: ReadonlySet<string>,
@@ -117,7 +117,7 @@ const relayWorkerQuestions = (
   return relayQuestions({
     questions: store.questions(session),
     surface,
-    seen: flags.ask === true ? notifyHowToAnswer(machine) : undefined,
+    seen: flags.ask === true ? notifyHowToAnswer(host) : undefined,
     privateKey,
     clock: systemClock,
     isAskedHere: (question) => openQuestions.has(question),
@@ -129,7 +129,7 @@ const relayWorkerQuestions = (
  * it cannot be opened. A session at a terminal works without it, because its own person can answer.
  */
 const keyFor = (
-  { flags, surfaces, store, machine }: AnswerChannelsOptions,
+  { flags, surfaces, store, host }: AnswerChannelsOptions,
   folder: string,
 ): PersonKey | undefined => {
   const isShared = store.jobs.local === undefined && Object.keys(surfaces).length > 0;
@@ -138,14 +138,14 @@ const keyFor = (
     return openPersonKey(folder);
   } catch (error) {
     if (flags.ask === true) throw error;
-    machine.notify(`Questions can only be answered in this terminal: ${(error as Error).message}`);
+    host.notify(`Questions can only be answered in this terminal: ${(error as Error).message}`);
     return undefined;
   }
 };
 
 const notifyHowToAnswer =
-  (machine: Pick<HostEnvironment, 'notify'>) =>
+  (host: Pick<HostEnvironment, 'notify'>) =>
   ({ id, agent, description }: PostedQuestion | PermissionQuestion): void =>
-    machine.notify(
+    host.notify(
       `${agent} waits for an answer about ${description.slice(0, 200)}: run \`skein approve ${id}\` or \`skein deny ${id}\` in another terminal; \`skein inbox\` shows the details.`,
     );

@@ -53,7 +53,7 @@ export interface SessionAssembly {
 }
 
 export interface AssemblyOptions {
-  readonly machine: HostEnvironment;
+  readonly host: HostEnvironment;
   readonly flags: RunOptions;
   readonly title: string;
   /** Surfaces that can answer questions, by their names in the journal. */
@@ -78,9 +78,9 @@ export interface AssemblyOptions {
  * UsageError; then the store is closed again.
  */
 export const openAndAssemble = async (request: AssemblyOptions): Promise<SessionAssembly> => {
-  const { machine, flags } = request;
-  const store = await openStore(machine, flags);
-  const forget = onOutageChange(store.sessions, machine.notify);
+  const { host, flags } = request;
+  const store = await openStore(host, flags);
+  const forget = onOutageChange(store.sessions, host.notify);
   try {
     return await assembleSession(request, store);
   } catch (error) {
@@ -96,20 +96,20 @@ export const assembleSession = async (
   request: AssemblyOptions,
   store: OpenedStore,
 ): Promise<SessionAssembly> => {
-  const { machine, flags, worker } = request;
+  const { host, flags, worker } = request;
   const config = await sessionConfig(request, store);
   const { settings, cwd, isNew, catalog, model, defaultModel } = config;
   const { skein, skeinHome } = settings;
   const redaction = secretRedaction(secretValues(config.env));
   const toolRedaction = skein.redactSecrets ? redaction : NO_REDACTION;
   const tools = toolbox(config.tools.map(toolRedaction.tool));
-  const mode = modeSwitch(settings.mode.value, (next) => checkMode(next, machine, settings));
+  const mode = modeSwitch(settings.mode.value, (next) => checkMode(next, host, settings));
   const surfaces = Object.entries(request.surfaces).map(([name, surface]) =>
     signingSurface(name, surface, systemClock),
   );
   const isInteractive = flags.ask === true || surfaces.length > 0;
   const channels = answerChannels({
-    machine,
+    host,
     flags,
     skeinHome,
     store: store.sessions,
@@ -123,7 +123,7 @@ export const assembleSession = async (
     ? { config: {}, notices: [] }
     : await workspaceConfig(store, settings, cwd, environment);
   const prompt: ContextProviderRequest = {
-    machine,
+    host,
     flags,
     settings,
     tools,
@@ -183,7 +183,7 @@ export const assembleSession = async (
     wantsStreamEvents: request.wantsStreamEvents,
   };
   const serviceOptions: LeadServicesOptions = {
-    machine,
+    host,
     store,
     settings,
     tools,

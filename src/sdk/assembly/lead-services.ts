@@ -19,7 +19,7 @@ import type { OpenedStore } from './options/open-store.js';
 import { sessionCheckpoints, workspaceRoots } from './session-checkpoints.js';
 
 export interface LeadServicesOptions {
-  readonly machine: HostEnvironment;
+  readonly host: HostEnvironment;
   readonly store: OpenedStore;
   readonly settings: LoadedSettings;
   readonly tools: Toolbox;
@@ -48,11 +48,11 @@ export const leadServices = async (
   options: LeadServicesOptions,
   { session, head, journal, isRemote = false }: OpenedLead,
 ): Promise<LeadServices> => {
-  const { machine, store, settings, tools, environment } = options;
+  const { host, store, settings, tools, environment } = options;
   const { skein, skeinHome } = settings;
   const { meta } = session;
-  const disk = diskWorkspace(machine.home);
-  const { policyFolders, ...artifacts } = await openArtifacts(store, session, disk, machine.notify);
+  const disk = diskWorkspace(host.home);
+  const { policyFolders, ...artifacts } = await openArtifacts(store, session, disk, host.notify);
   const roots = workspaceRoots(meta.cwd, settings);
   return {
     ...options.shared,
@@ -71,21 +71,21 @@ export const leadServices = async (
       policy: {
         rules: settings.rules,
         roots,
-        home: machine.home,
+        home: host.home,
         skeinHome,
         ...policyFolders,
         realPath,
-        ignoreCase: machine.platform === 'darwin',
+        ignoreCase: host.platform === 'darwin',
       },
       mode: options.mode,
       surfaces: options.surfacesOf(meta.id),
       answersByHook: options.answersByHook,
       permissionTimeoutMs: skein.permissionTimeoutMs,
-      keepRule: (text) => keepRule(text, settings, machine),
+      keepRule: (text) => keepRule(text, settings, host),
     }),
     checkpoints: options.keepsCheckpoints
       ? sessionCheckpoints(
-          { skeinHome, roots, environment, notify: machine.notify },
+          { skeinHome, roots, environment, notify: host.notify },
           // Agents of a remote lead journal their file changes themselves.
           (body) => isRemote || journal.record(body),
         )

@@ -45,7 +45,7 @@ const openWith = async (request: AssemblyOptions, cleanup: CleanupStack): Promis
   cleanup.defer(() => store.close());
   cleanup.defer(assembly.release);
   // The session reports outages itself once it is open; until then they go to the host.
-  const forget = onOutageChange(store, request.machine.notify);
+  const forget = onOutageChange(store, request.host.notify);
   const session = await openLead(assembly, cleanup).finally(forget);
   let endReason: EndReason | undefined;
   cleanup.defer(ignoringFailure(() => session.close(endReason)));

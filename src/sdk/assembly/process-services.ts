@@ -47,14 +47,14 @@ export const openProcessServices = async (
   config: SessionConfig,
   redaction: Pick<SecretRedaction, 'shell'>,
 ): Promise<ProcessServices> => {
-  const { machine } = request;
+  const { host } = request;
   const { settings, env, cwd } = config;
   const { skein } = settings;
   const provider = request.provider ?? providerOf(env);
-  const watchdog = watchdogLink({ command: machine.watchdog, marker: store.owner });
+  const watchdog = watchdogLink({ command: host.watchdog, marker: store.owner });
   const environment = childEnvironment(env, store.owner, tmpdir());
   const roots = workspaceRoots(cwd, settings);
-  const sandbox = await openSandbox(settings, machine, { roots, environment, watchdog });
+  const sandbox = await openSandbox(settings, host, { roots, environment, watchdog });
   const { shellIn } = sandbox;
   const hookShell = hostShell({ environment, watchdog });
   const hooks = collectHooks(settings, request.hooks, config.namedAgent?.hooks ?? [], hookShell);
@@ -68,7 +68,7 @@ export const openProcessServices = async (
     environment,
     lead: {
       shell: redaction.shell(sandbox.shell),
-      search: hostSearch(environment, machine.env),
+      search: hostSearch(environment, host.env),
       model: anthropicModel({
         ...provider,
         env,

@@ -52,18 +52,18 @@ export const sessionConfig = async (
   request: AssemblyOptions,
   store: OpenedStore,
 ): Promise<SessionConfig> => {
-  const { machine, flags } = request;
-  const startDirectory = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
+  const { host, flags } = request;
+  const startDirectory = flags.cwd === undefined ? host.cwd : resolve(host.cwd, flags.cwd);
   const choice = await chooseSession(flags, store.sessions, startDirectory);
   const cwd =
     request.worker?.cwd ?? (await sessionDirectory(choice, store.sessions, startDirectory));
-  const loaded = commandSettings(machine, flags, cwd);
+  const loaded = commandSettings(host, flags, cwd);
   const isNew = choice.kind === 'new';
-  const collected = await collectTools(flags, loaded, machine, request.tools ?? [], isNew);
+  const collected = await collectTools(flags, loaded, host, request.tools ?? [], isNew);
   const { tools, catalog, customAgents, agent, named: namedAgent } = collected;
   const lead = leadAgentSettings(flags, loaded, namedAgent);
   const settings = { ...loaded, mode: lead.mode };
-  checkMode(settings.mode.value, machine, settings);
+  checkMode(settings.mode.value, host, settings);
   const modelNamed = (name: string) => resolveModel(name, settings.skein.modelAliases);
   const defaultModel = modelNamed('default');
   const modelSetting = leadModel(settings, agent);
@@ -75,7 +75,7 @@ export const sessionConfig = async (
     startDirectory,
     cwd,
     settings,
-    env: { ...machine.env, ...settingsEnv(settings) },
+    env: { ...host.env, ...settingsEnv(settings) },
     tools,
     catalog,
     customAgents,

@@ -22,14 +22,14 @@ export interface DryRunPrompt {
 
 /** `isOneShot` is true for a run that stops after its answer and asks no questions. Rejects with UsageError. */
 export const dryRunPrompt = async (
-  machine: HostEnvironment,
+  host: HostEnvironment,
   runOptions: RunOptions,
   isOneShot: boolean,
 ): Promise<DryRunPrompt> => {
   const { resume: _resume, continue: _continue, forkSession: _fork, ...flags } = runOptions;
   const notices: string[] = [];
   const { settings, options, release, ...assembly } = await openAndAssemble({
-    machine: { ...machine, notify: (sentence) => notices.push(sentence) },
+    host: { ...host, notify: (sentence) => notices.push(sentence) },
     flags: { ...flags, sessionPersistence: false },
     surfaces: isOneShot ? {} : { nobody: UNUSED_SURFACE },
     provider: UNUSED_PROVIDER,

@@ -22,7 +22,7 @@ import { verifyHandover } from '../lead-config/sign-handover.js';
 import { workerWorkspace } from './worker-workspace.js';
 
 export interface WorkerSwarmsOptions {
-  readonly machine: HostEnvironment;
+  readonly host: HostEnvironment;
   readonly flags: Pick<RunOptions, 'store' | 'settings' | 'trust'>;
   readonly concurrency: number;
 }
@@ -99,9 +99,9 @@ export class WorkerSwarms {
 
   /** Returns the public keys of the people whose swarms this worker runs. Throws UsageError. */
   private keys(): readonly string[] {
-    const { machine, flags } = this.options;
-    const { publicKey } = openPersonKey(stateLayout(resolveSkeinHome(machine)).keys);
-    this.trusted = [publicKey, ...commandSettings(machine, flags, machine.cwd).skein.personKeys];
+    const { host, flags } = this.options;
+    const { publicKey } = openPersonKey(stateLayout(resolveSkeinHome(host)).keys);
+    this.trusted = [publicKey, ...commandSettings(host, flags, host.cwd).skein.personKeys];
     return this.trusted;
   }
 
@@ -173,12 +173,12 @@ export class WorkerSwarms {
     swarm: string,
     config: LeadConfig,
   ): Promise<WorkerSwarm> {
-    const { machine, flags, concurrency } = this.options;
-    const own = commandSettings(machine, flags, machine.cwd);
-    const workspace = await workerWorkspace(config, machine, own, this.store.owner);
+    const { host, flags, concurrency } = this.options;
+    const own = commandSettings(host, flags, host.cwd);
+    const workspace = await workerWorkspace(config, host, own, this.store.owner);
     const { cwd, clones, isTrusted: trust } = workspace;
     const request: AssemblyOptions = {
-      machine: { ...machine, cwd },
+      host: { ...host, cwd },
       worker: { cwd, clones },
       flags: { ...config.flags, permissionMode: config.mode, resume: swarm, cwd, trust },
       title: '',

@@ -45,7 +45,7 @@ export interface Worker {
 
 /** Rejects with UsageError if there is no queue in Redis, or it cannot be written. */
 export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
-  const store = await openStore(options.machine, options.flags);
+  const store = await openStore(options.host, options.flags);
   const { sessions, choice } = store;
   if (choice.kind !== 'redis') {
     await sessions.close();

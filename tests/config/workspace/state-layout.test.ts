@@ -62,12 +62,12 @@ describe('configuration files of the user and the repository', () => {
     const { load, home, repo, skeinHome } = setUp();
     const settings = load({ env: { SKEIN_AUTO_MEMORY: '1' } });
     const flags = {};
-    const machine = { home, cwd: repo, platform: 'linux' as const };
+    const host = { home, cwd: repo, platform: 'linux' as const };
     const folder = notesFolder(skeinHome, repo);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'MEMORY.md'), '@../../../outside.md\n');
     writeFileSync(join(home, 'outside.md'), 'Words.\n');
-    const includes = await externalIncludes({ machine, flags, settings, cwd: repo });
+    const includes = await externalIncludes({ host, flags, settings, cwd: repo });
     expect(includes.map(({ path }) => path)).toEqual([realpathSync(join(home, 'outside.md'))]);
   });
 });

@@ -23,14 +23,14 @@ export type TrustFlags = RunFlags & {
   readonly json?: boolean;
 };
 
-export const trustCommand = async (flags: TrustFlags, machine: TerminalHost): Promise<number> => {
-  const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
-  const settings = commandSettings(machine, flags, cwd);
+export const trustCommand = async (flags: TrustFlags, host: TerminalHost): Promise<number> => {
+  const cwd = flags.cwd === undefined ? host.cwd : resolve(host.cwd, flags.cwd);
+  const settings = commandSettings(host, flags, cwd);
   const { workspace, projectFiles } = settings;
   const print = (value: object, text: string) =>
-    machine.out(`${flags.json === true ? JSON.stringify(value) : text}\n`);
+    host.out(`${flags.json === true ? JSON.stringify(value) : text}\n`);
   if (flags.include !== undefined || flags.includes === true) {
-    const includes = await changeIncludes(flags, machine, settings, cwd);
+    const includes = await changeIncludes(flags, host, settings, cwd);
     print({ workspace: workspace.root, includes }, includesText(includes));
     return ExitCode.done;
   }
@@ -48,11 +48,11 @@ export const trustCommand = async (flags: TrustFlags, machine: TerminalHost): Pr
 /** Applies `--include` or `--revoke`. Resolves with the includes after the change. */
 const changeIncludes = async (
   { include, revoke, ...flags }: TrustFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
   settings: LoadedSettings,
   cwd: string,
 ): Promise<readonly IncludeStatus[]> => {
-  const list = () => externalIncludes({ machine, flags, settings, cwd });
+  const list = () => externalIncludes({ host, flags, settings, cwd });
   if (include === undefined && revoke !== true) return list();
   const { trust: trustFile } = openStateDirectory(settings.skeinHome);
   if (revoke === true) forgetIncludes(trustFile, settings.workspace);
@@ -60,7 +60,7 @@ const changeIncludes = async (
     answerIncludes(
       trustFile,
       settings.workspace,
-      includedPaths(include ?? [], await list(), machine),
+      includedPaths(include ?? [], await list(), host),
       'yes',
     );
   return list();

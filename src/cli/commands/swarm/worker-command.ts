@@ -18,7 +18,7 @@ export interface WorkerFlags extends StoreFlags {
 const DEFAULT_CONCURRENCY = 20;
 const MAX_NUMBER = 10_000;
 
-export const workerCommand = async (flags: WorkerFlags, machine: TerminalHost): Promise<number> => {
+export const workerCommand = async (flags: WorkerFlags, host: TerminalHost): Promise<number> => {
   const concurrency = numberOf(flags.concurrency, '--concurrency') ?? DEFAULT_CONCURRENCY;
   const perMinute = numberOf(flags.rate, '--rate');
   v8Flags.growForSwarm();
@@ -30,18 +30,18 @@ export const workerCommand = async (flags: WorkerFlags, machine: TerminalHost): 
     stop = resolve;
   });
   // Listen before the first job arrives, so that an early Ctrl-C still returns the job.
-  const stopListening = machine.onInterrupt(() => {
+  const stopListening = host.onInterrupt(() => {
     isStopped = true;
     stop();
     // The worker has no agents yet and would wait until Redis answers, so quit at once.
-    if (isConnecting) machine.quit(ExitCode.done);
+    if (isConnecting) host.quit(ExitCode.done);
   });
   const onNews = (news: WorkerNews) => {
     isConnecting = !isOpen && news.what === 'waiting';
-    printNews(news, flags, machine);
+    printNews(news, flags, host);
   };
   const worker = await openWorker({
-    machine,
+    host,
     flags,
     concurrency,
     onNews,
@@ -50,12 +50,12 @@ export const workerCommand = async (flags: WorkerFlags, machine: TerminalHost): 
   isOpen = true;
   isConnecting = false;
   const capacity = `up to ${formatNumber(concurrency)} agents at once`;
-  machine.err(
+  host.err(
     `${worker.name} takes ${capacity}; Ctrl-C stops it and returns its agents to the queue.\n`,
   );
   if (!isStopped) await stopped;
   if (worker.busy > 0) {
-    machine.err(`Returning ${formatNumber(worker.busy)} agents to the queue …\n`);
+    host.err(`Returning ${formatNumber(worker.busy)} agents to the queue …\n`);
   }
   await worker.close();
   stopListening();
@@ -71,18 +71,18 @@ const numberOf = (text: string | undefined, flag: string): number | undefined =>
   );
 };
 
-const printNews = (news: WorkerNews, { json }: WorkerFlags, machine: TerminalHost): void => {
-  if (json === true) machine.out(`${JSON.stringify(news)}\n`);
+const printNews = (news: WorkerNews, { json }: WorkerFlags, host: TerminalHost): void => {
+  if (json === true) host.out(`${JSON.stringify(news)}\n`);
   if ('agent' in news) {
-    if (json !== true) printAgentNews(news, machine);
+    if (json !== true) printAgentNews(news, host);
   } else if (news.what === 'put aside') {
     const line = `${plainText(news.job, 80)} is put aside: ${plainText(news.why, 300)}\n`;
-    if (json !== true) machine.err(line);
+    if (json !== true) host.err(line);
     // With --json an outage is also printed on stderr, because it explains why no agent runs.
-  } else machine.notify(outageText('why' in news ? news.why : undefined));
+  } else host.notify(outageText('why' in news ? news.why : undefined));
 };
 
-const printAgentNews = (news: AgentNews, machine: TerminalHost): void => {
+const printAgentNews = (news: AgentNews, host: TerminalHost): void => {
   const { swarm, agent, what } = news;
   const detail =
     what === 'given back' || what === 'put aside'
@@ -90,9 +90,7 @@ const printAgentNews = (news: AgentNews, machine: TerminalHost): void => {
       : what === 'begun' && news.attempts > 0
         ? ` again, after ${plural(news.attempts, 'attempt')} that did not finish`
         : '';
-  machine.err(
-    `${plainText(agent, 80)} of ${plainText(swarm, 80)} is ${NEWS_TEXT[what]}${detail}\n`,
-  );
+  host.err(`${plainText(agent, 80)} of ${plainText(swarm, 80)} is ${NEWS_TEXT[what]}${detail}\n`);
 };
 
 const NEWS_TEXT: Readonly<Record<AgentNews['what'], string>> = {

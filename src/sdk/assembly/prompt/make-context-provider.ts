@@ -1,4 +1,4 @@
-/** Makes the context provider of a run from its options, its settings and this machine. */
+/** Makes the context provider of a run from its options, its settings and its host. */
 import { tmpdir } from 'node:os';
 import type { ModeSwitch } from '../../../actors/permissions/mode-switch.js';
 import { findOutputStyle } from '../../../config/agents/output-style.js';
@@ -26,7 +26,7 @@ import { contextProvider } from './context-provider.js';
 import { makeMemoryFiles } from './make-memory-files.js';
 
 export interface ContextProviderRequest {
-  readonly machine: HostEnvironment;
+  readonly host: HostEnvironment;
   readonly flags: RunOptions;
   readonly settings: LoadedSettings;
   readonly tools: Toolbox;
@@ -59,7 +59,7 @@ const SLOW_GIT = `git took more than ${GIT_SUMMARY_TIMEOUT_MS / 1_000} seconds t
 const MEMORY_SHARE = 0.2;
 
 export const makeContextProvider = (request: ContextProviderRequest): ContextProvider => {
-  const { machine, flags, settings, tools, agent, cwd, model, environment } = request;
+  const { host, flags, settings, tools, agent, cwd, model, environment } = request;
   const { skein } = settings;
   const names = tools.visible.map(({ name }) => name);
   const { usable } = windowThresholds(model, skein.contextWindow);
@@ -68,7 +68,7 @@ export const makeContextProvider = (request: ContextProviderRequest): ContextPro
     repository: async (directory) => {
       const signal = AbortSignal.timeout(GIT_SUMMARY_TIMEOUT_MS);
       const found = await gitSummary(directory, environment, signal);
-      if (found === undefined && signal.aborted) machine.notify(SLOW_GIT);
+      if (found === undefined && signal.aborted) host.notify(SLOW_GIT);
       return found;
     },
     branch: branchReader(cwd),
@@ -81,7 +81,7 @@ export const makeContextProvider = (request: ContextProviderRequest): ContextPro
       agents: request.agents,
       defaultModel: request.defaultModel,
       environment: {
-        platform: machine.platform,
+        platform: host.platform,
         additionalDirectories: settings.additionalDirectories.map(({ value }) => value),
       },
       language: settings.language && { text: settings.language.value, source: 'settings' },
@@ -120,7 +120,7 @@ export const makeContextProvider = (request: ContextProviderRequest): ContextPro
     isSimple: skein.simple,
     breaker: skein.cacheBreaker ?? '',
     memoryCharacters: Math.floor(usable * MEMORY_SHARE * BYTES_PER_TOKEN),
-    notify: machine.notify,
+    notify: host.notify,
   });
 };
 
@@ -140,11 +140,11 @@ const wireText = (tools: Toolbox): RawJson => {
   return `[${texts.join(',')}]`;
 };
 
-const styleOf = ({ machine, settings }: ContextProviderRequest) => {
+const styleOf = ({ host, settings }: ContextProviderRequest) => {
   if (settings.outputStyle === undefined) return undefined;
-  const sources = promptSources(settings, machine.home);
+  const sources = promptSources(settings, host.home);
   const { style, warning } = findOutputStyle(settings.outputStyle.value, sources);
-  if (warning !== undefined) machine.notify(warning);
+  if (warning !== undefined) host.notify(warning);
   return style && { text: style.text, source: 'settings', path: style.path };
 };
 

@@ -15,7 +15,7 @@ import type { HostEnvironment } from '../options/host-environment.js';
 import type { RunOptions } from '../options/run-options.js';
 
 interface MemoryFilesRequest {
-  readonly machine: Pick<HostEnvironment, 'home' | 'cwd' | 'platform'>;
+  readonly host: Pick<HostEnvironment, 'home' | 'cwd' | 'platform'>;
   readonly flags: RunOptions;
   readonly settings: Pick<LoadedSettings, 'skein' | 'skeinHome' | 'workspace'>;
   /** Directory that the session works in. */
@@ -59,17 +59,17 @@ export const externalIncludes = async (
 };
 
 const optionsFor = (
-  { machine, flags, settings, cwd }: MemoryFilesRequest,
+  { host, flags, settings, cwd }: MemoryFilesRequest,
   ports: Omit<MemoryPorts, 'isSensitive'>,
 ) => {
   const { skein, skeinHome, workspace } = settings;
   return {
     places: {
       cwd,
-      home: machine.home,
+      home: host.home,
       skeinHome,
-      managed: managedSettingsFiles(machine.platform).map((file) => dirname(file)),
-      roots: (flags.addDir ?? []).map((root) => resolve(machine.cwd, root)),
+      managed: managedSettingsFiles(host.platform).map((file) => dirname(file)),
+      roots: (flags.addDir ?? []).map((root) => resolve(host.cwd, root)),
       isBare: flags.bare ?? false,
       isDisabled: skein.disableMemoryFiles,
       ...(skein.autoMemory && { autoMemory: notesOf(skeinHome, cwd) }),
