@@ -1,5 +1,5 @@
 /** Delivers a letter to an agent of the swarm in any state of its life (law 9). */
-import { SpawnRefusal } from '../../protocol/agent/agents.js';
+import { AgentRefusal } from '../../protocol/agent/agents.js';
 import { ANSWER_PREFIX } from '../../protocol/agent/team-message.js';
 import type { JournalBody } from '../../protocol/session/journal-record.js';
 import { UsageError } from '../../protocol/skein-error.js';
@@ -21,7 +21,7 @@ const MAX_CHARACTERS_FROM_AGENTS = 1_000_000;
 
 /**
  * Delivers a letter to an agent that is running, idle, ending or ended. Idempotent. Rejects with
- * StorageError or SpawnRefusal.
+ * StorageError or AgentRefusal.
  */
 export const deliverLetter = async (
   swarm: Swarm,
@@ -41,7 +41,7 @@ export const deliverLetter = async (
     const { child } = entry;
     if (child === undefined) {
       let isRead = false;
-      let refusal: SpawnRefusal | undefined;
+      let refusal: AgentRefusal | undefined;
       const isRestarted = await swarm.restart(entry, ({ deps: { journal } }) => {
         isRead = true;
         if (journal.hasLetter(id)) return false;
@@ -66,7 +66,7 @@ export const deliverLetter = async (
 
 /**
  * Waits until an ending agent has ended, because it would not read the letter before. Rejects with
- * SpawnRefusal if the sender is ending too and cannot wait.
+ * AgentRefusal if the sender is ending too and cannot wait.
  */
 export const waitUntilEnded = async (
   swarm: Swarm,
@@ -74,7 +74,7 @@ export const waitUntilEnded = async (
   from: string,
 ): Promise<void> => {
   while (isEnding(entry)) {
-    if (senderEndsToo(swarm, from)) throw new SpawnRefusal('both agents are ending');
+    if (senderEndsToo(swarm, from)) throw new AgentRefusal('both agents are ending');
     await new Promise((resolve) => entry.listeners.add(resolve));
   }
 };
@@ -103,7 +103,7 @@ const mailboxFull = (
   { letter, from, raw }: Letter,
   journal: JournaledState,
   { lead, registry }: Pick<Swarm, 'lead' | 'registry'>,
-): SpawnRefusal | undefined => {
+): AgentRefusal | undefined => {
   const isFromAgent = from === lead.id || registry.get(from) !== undefined;
   const isAnswer = letter.startsWith(ANSWER_PREFIX);
   if (!isFromAgent || isAnswer || journal.hasLetter(letter)) return undefined;
@@ -113,14 +113,14 @@ const mailboxFull = (
   if (letters.size < MAX_LETTERS_FROM_AGENTS && characters <= MAX_CHARACTERS_FROM_AGENTS) {
     return undefined;
   }
-  return new SpawnRefusal(
+  return new AgentRefusal(
     `its mailbox is full (${letters.size} unread letters). Write again when it has read some`,
   );
 };
 
 /**
  * Delivers a letter to the lead. A lead that a person stopped reads it when a person resumes it.
- * Throws SpawnRefusal if too many letters are unread.
+ * Throws AgentRefusal if too many letters are unread.
  */
 export const deliverToLead = async (swarm: Swarm, letter: Letter): Promise<Delivery> => {
   const { lead, registry, remote } = swarm;

@@ -4,7 +4,7 @@
  * asked. Inside one process letters are delivered directly.
  */
 import { stops } from '../../machines/stops.js';
-import { SpawnRefusal } from '../../protocol/agent/agents.js';
+import { AgentRefusal } from '../../protocol/agent/agents.js';
 import {
   ALL_TEAMMATES,
   ANSWER_PREFIX,
@@ -27,7 +27,7 @@ import { deliverLetter, deliverToLead, type Letter, waitUntilEnded } from './del
 type Recipient = AgentEntry | typeof LEAD_NAME;
 
 /**
- * Sends a message to each recipient. Rejects with SpawnRefusal before anything is sent if the
+ * Sends a message to each recipient. Rejects with AgentRefusal before anything is sent if the
  * request is invalid. A recipient that cannot be reached does not affect the others.
  */
 export const sendTeamMessage = async (
@@ -55,7 +55,7 @@ const send = async (
   const { kind } = message;
   const isApproved = message.answers?.approve === true;
   const { journal } = sender.deps;
-  if (journal.history.relations.hasAnswered(id, call)) throw new SpawnRefusal(ANSWERED);
+  if (journal.history.relations.hasAnswered(id, call)) throw new AgentRefusal(ANSWERED);
   journal.record({ type: 'letter.sent', letter: id, to, call, kind });
   await journal.written();
   const raw = `[${rawText(messageText(senderOf(sender), message, id))}]`;
@@ -131,7 +131,7 @@ const PREFIXES: Readonly<Partial<Record<TeamMessage['kind'], string>>> = {
   plan_approval_request: 'plan',
 };
 
-/** Throws SpawnRefusal if the sender may not send this request or answer. */
+/** Throws AgentRefusal if the sender may not send this request or answer. */
 const checkAllowed = (
   { id, deps, ...sender }: AgentNode | ChildNode,
   recipient: Recipient,
@@ -147,20 +147,20 @@ const checkAllowed = (
       break;
     case 'shutdown_request':
       if (recipient === LEAD_NAME || !swarm.registry.isBelow(recipient, id)) {
-        throw new SpawnRefusal('Only an ancestor of an agent may ask it to end.');
+        throw new AgentRefusal('Only an ancestor of an agent may ask it to end.');
       }
       break;
     case 'plan_approval_request': {
       const parent = 'parent' in sender ? sender.parent.id : undefined;
-      if (to !== parent) throw new SpawnRefusal(PLAN_TO_PARENT);
-      if (deps.permissions.mode !== 'plan') throw new SpawnRefusal(NO_PLAN);
+      if (to !== parent) throw new AgentRefusal(PLAN_TO_PARENT);
+      if (deps.permissions.mode !== 'plan') throw new AgentRefusal(NO_PLAN);
       break;
     }
     case 'shutdown_response':
-      if (!hasRequest('shutdown')) throw new SpawnRefusal(notAskedText('to end'));
+      if (!hasRequest('shutdown')) throw new AgentRefusal(notAskedText('to end'));
       break;
     case 'plan_approval_response':
-      if (!hasRequest('plan')) throw new SpawnRefusal(notAskedText('for a plan'));
+      if (!hasRequest('plan')) throw new AgentRefusal(notAskedText('for a plan'));
   }
 };
 
@@ -172,7 +172,7 @@ const NO_PLAN = 'You are not in plan mode, so no plan needs approval. Continue.'
 const notAskedText = (subject: string): string =>
   `That agent sent you no such request: answer a request ${subject} with its request_id.`;
 
-/** Returns the recipients of an address. Throws SpawnRefusal if it is unknown or ambiguous. */
+/** Returns the recipients of an address. Throws AgentRefusal if it is unknown or ambiguous. */
 const recipientsOf = (
   { registry, lead }: Swarm,
   sender: AgentNode,
@@ -181,30 +181,30 @@ const recipientsOf = (
   const others = [...registry.all()].filter(({ tag }) => tag.id !== sender.id);
   if (to === ALL_TEAMMATES) {
     if (message.kind !== 'message') {
-      throw new SpawnRefusal('Requests and answers go to one agent: give its name.');
+      throw new AgentRefusal('Requests and answers go to one agent: give its name.');
     }
     const team = others.filter(
       ({ tag }) => tag.kind === 'teammate' && isReachable(tag.id, registry),
     );
     const all = [...(sender.id === lead.id ? [] : ([LEAD_NAME] as const)), ...team];
-    if (all.length === 0) throw new SpawnRefusal('The team has no other agents.');
+    if (all.length === 0) throw new AgentRefusal('The team has no other agents.');
     return all;
   }
   if (to === LEAD_NAME || to === lead.id) {
-    if (sender.id === lead.id) throw new SpawnRefusal(TO_ITSELF);
+    if (sender.id === lead.id) throw new AgentRefusal(TO_ITSELF);
     return [LEAD_NAME];
   }
   const matches = registry.find(to);
   const [entry, ...more] = matches;
   if (entry === undefined)
-    throw new SpawnRefusal(unknownRecipientText(to, others, sender.id !== lead.id));
+    throw new AgentRefusal(unknownRecipientText(to, others, sender.id !== lead.id));
   if (more.length > 0) {
     const ids = matches.slice(0, MAX_LISTED_NAMES).map(({ tag }) => tag.id);
-    throw new SpawnRefusal(
+    throw new AgentRefusal(
       `Several agents match ${quote(to)}: ${ids.join(', ')}. Give the whole id.`,
     );
   }
-  if (entry.tag.id === sender.id) throw new SpawnRefusal(TO_ITSELF);
+  if (entry.tag.id === sender.id) throw new AgentRefusal(TO_ITSELF);
   return [entry];
 };
 

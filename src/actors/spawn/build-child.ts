@@ -74,7 +74,7 @@ export type OnActivity = (id: string) => void;
 
 /**
  * Journals the first records of a new child: its creation and its task. Nothing else is made for the child, so
- * a child that is handed to a worker costs no more. Rejects with StorageError or SpawnRefusal.
+ * a child that is handed to a worker costs no more. Rejects with StorageError or AgentRefusal.
  */
 export const recordChild = async (
   context: SwarmContext,
@@ -116,7 +116,7 @@ const taskOf = (origin: AgentOrigin, prompt: string): string => {
   return team === undefined ? task : teammateTask(task, team);
 };
 
-/** Marks a restarted child as owned by this process and reopens its worktree. Rejects with SpawnRefusal. */
+/** Marks a restarted child as owned by this process and reopens its worktree. Rejects with AgentRefusal. */
 export const beginEpoch = async (context: SwarmContext, child: ChildNode): Promise<void> => {
   await reopenAgentWorktree(context, child);
   child.deps.journal.record({ type: 'epoch.began', owner: context.owner });

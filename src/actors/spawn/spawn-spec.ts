@@ -5,7 +5,7 @@ import { agentMode } from '../../policy/agent-mode.js';
 import { agentToolset } from '../../policy/agent-toolset.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import type { ChildKind } from '../../protocol/agent/agent-tag.js';
-import { type SpawnKind, SpawnRefusal, type SpawnRequest } from '../../protocol/agent/agents.js';
+import { AgentRefusal, type SpawnKind, type SpawnRequest } from '../../protocol/agent/agents.js';
 import type { SwarmLimits } from '../../protocol/agent/swarm-limits.js';
 import { ALL_TEAMMATES, LEAD_NAME } from '../../protocol/agent/team-message.js';
 import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
@@ -20,7 +20,7 @@ export interface SpawnSpec {
   readonly isIsolated: boolean;
 }
 
-/** Throws SpawnRefusal, or StorageError if the fork point cannot be journaled. */
+/** Throws AgentRefusal, or StorageError if the fork point cannot be journaled. */
 export const resolveSpawn = (
   context: SwarmContext,
   parent: AgentNode,
@@ -76,22 +76,22 @@ const kindOf = ({ team, background }: SpawnRequest, definition: AgentDefinition)
 /** Tools that every teammate has, even if its definition lacks them. */
 const TEAM_TOOLS = ['SendMessage', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'] as const;
 
-/** Throws SpawnRefusal. The registry checks for equal names. */
+/** Throws AgentRefusal. The registry checks for equal names. */
 const checkTeammate = ({ depth }: AgentNode, name: string | undefined): void => {
-  if (depth > 0) throw new SpawnRefusal('Only the lead has teammates. Leave out team_name.');
+  if (depth > 0) throw new AgentRefusal('Only the lead has teammates. Leave out team_name.');
   if (name === LEAD_NAME || name === ALL_TEAMMATES || name === undefined) {
-    throw new SpawnRefusal('A teammate needs a name of its own. Give it another one.');
+    throw new AgentRefusal('A teammate needs a name of its own. Give it another one.');
   }
 };
 
-/** Returns the model of the child. Throws SpawnRefusal for an unknown type and for a fork on another model. */
+/** Returns the model of the child. Throws AgentRefusal for an unknown type and for a fork on another model. */
 export const modelOf = (
   context: SwarmContext,
   { deps }: AgentNode,
   { type, model }: SpawnKind,
 ): string => {
   if (type === undefined) {
-    if (model !== undefined) throw new SpawnRefusal(FORK_WITH_MODEL);
+    if (model !== undefined) throw new AgentRefusal(FORK_WITH_MODEL);
     return deps.journal.history.model || deps.modelName;
   }
   const definition = requireDefinition(context, type);
@@ -99,30 +99,30 @@ export const modelOf = (
   return requestedModel === undefined ? deps.modelName : context.setup.modelNamed(requestedModel);
 };
 
-/** Throws SpawnRefusal that names the known types. */
+/** Throws AgentRefusal that names the known types. */
 const requireDefinition = (context: SwarmContext, type: string): AgentDefinition => {
   const definition = definitionOf(context, type);
-  if (definition === undefined) throw new SpawnRefusal(unknownType(context, type));
+  if (definition === undefined) throw new AgentRefusal(unknownType(context, type));
   return definition;
 };
 
 /** Returns the refusal of an admission as a sentence for the model. */
-export const refusalOf = (why: AdmissionRefusal, limits: SwarmLimits): SpawnRefusal => {
+export const refusalOf = (why: AdmissionRefusal, limits: SwarmLimits): AgentRefusal => {
   switch (why) {
     case 'depth':
-      return new SpawnRefusal(
+      return new AgentRefusal(
         `Agents may be nested ${limits.maxDepth} deep (skein.maxDepth), and this one would be deeper. Do the work yourself.`,
       );
     case 'total':
-      return new SpawnRefusal(
+      return new AgentRefusal(
         `This run has started ${limits.maxAgents} agents, which is the limit (skein.maxAgents). Do the rest yourself.`,
       );
     case 'none':
-      return new SpawnRefusal(
+      return new AgentRefusal(
         'No agent may work (skein.maxConcurrentAgents is 0). Do the work yourself.',
       );
     case 'over':
-      return new SpawnRefusal('The session is ending, so no agent was started.');
+      return new AgentRefusal('The session is ending, so no agent was started.');
   }
 };
 

@@ -5,7 +5,7 @@
 
 import type { ChildEffect, ChildEvent } from '../../machines/child-event.js';
 import { stops } from '../../machines/stops.js';
-import { SpawnRefusal } from '../../protocol/agent/agents.js';
+import { AgentRefusal } from '../../protocol/agent/agents.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import { startAgent } from '../agent/agent.js';
 import { type RunCounter, runCounter } from '../budget/run-counter.js';
@@ -92,7 +92,7 @@ export class AgentLifecycle {
     });
   }
 
-  /** Reserves a concurrency slot, or queues for one. Throws SpawnRefusal. */
+  /** Reserves a concurrency slot, or queues for one. Throws AgentRefusal. */
   admit(candidate: SpawnCandidate): Slot {
     if (this.runs.isNew()) this.scheduler.beginRun();
     let start = () => {};
@@ -291,7 +291,7 @@ export class AgentLifecycle {
     try {
       slot = this.admit({ id, depth, isNew: false, lender: undefined });
     } catch (error) {
-      if (!(error instanceof SpawnRefusal)) throw error;
+      if (!(error instanceof AgentRefusal)) throw error;
     }
     if (slot.isQueued) this.send(entry, { type: 'slot.awaited' });
     this.sendWhenFree(entry, child, slot.free);

@@ -1,6 +1,6 @@
 /** The port through which the tools of an agent spawn, find, await, stop and message its descendants. */
 import { stops } from '../../machines/stops.js';
-import { type Agents, SpawnRefusal } from '../../protocol/agent/agents.js';
+import { AgentRefusal, type Agents } from '../../protocol/agent/agents.js';
 import { sendTeamMessage } from '../messages/send-team-message.js';
 import type { AgentNode } from '../tree/agent-node.js';
 import { type AgentEntry, childViewOf, isLive } from '../tree/agent-registry.js';
@@ -18,7 +18,7 @@ export const agentsPort = (swarm: () => Swarm, id: string): Agents => {
   };
   const self = (): AgentNode => {
     const node = swarm().nodeOf(id);
-    if (node === undefined) throw new SpawnRefusal('The agent has ended.');
+    if (node === undefined) throw new AgentRefusal('The agent has ended.');
     return node;
   };
   return {

@@ -147,7 +147,7 @@ export class Swarm {
   /**
    * Rebuilds an agent from its journal and starts it. `prepare` may write to the journal first and returns
    * false if the agent should not start; it is not called for an agent that runs already. Resolves with false
-   * if the agent has no records. Rejects with StorageError or SpawnRefusal.
+   * if the agent has no records. Rejects with StorageError or AgentRefusal.
    */
   restart(entry: AgentEntry, prepare: (child: ChildNode) => boolean): Promise<boolean> {
     return this.mutex.run(entry.tag.id, async () => {

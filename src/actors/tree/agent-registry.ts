@@ -5,7 +5,7 @@ import type { ChildEffect } from '../../machines/child-event.js';
 import { childMachine } from '../../machines/child-machine.js';
 import { MachineState } from '../../machines/machine-state.js';
 import type { AgentTag } from '../../protocol/agent/agent-tag.js';
-import { type ChildStatus, type ChildView, SpawnRefusal } from '../../protocol/agent/agents.js';
+import { AgentRefusal, type ChildStatus, type ChildView } from '../../protocol/agent/agents.js';
 import type { ChildReport } from '../../protocol/agent/child-report.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
 import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
@@ -151,7 +151,7 @@ export class AgentRegistry {
 
   /**
    * Reserves the name of a teammate that is about to start, until the returned function is called. Throws
-   * SpawnRefusal if another present agent has the name.
+   * AgentRefusal if another present agent has the name.
    */
   reserve(name: string): () => void {
     this.refuseTaken(name);
@@ -159,7 +159,7 @@ export class AgentRegistry {
       (entry) => entry.tag.name === name && isPresent(entry),
     );
     if (namesake !== undefined) {
-      throw new SpawnRefusal(
+      throw new AgentRefusal(
         `The agent ${namesake.tag.id} has the name ${JSON.stringify(name)} (${namesake.status}). Choose another name.`,
       );
     }
@@ -167,12 +167,12 @@ export class AgentRegistry {
     return () => this.reserved.delete(name);
   }
 
-  /** Throws SpawnRefusal if a teammate has the name, because letters to it must not reach another agent. */
+  /** Throws AgentRefusal if a teammate has the name, because letters to it must not reach another agent. */
   refuseTaken(name: string): void {
     const isNamed = ({ tag }: AgentEntry) => tag.kind === 'teammate' && tag.name === name;
     const status = [...this.entries.values()].find(isNamed)?.status;
     if (status === undefined && !this.reserved.has(name)) return;
-    throw new SpawnRefusal(
+    throw new AgentRefusal(
       `There is a teammate ${JSON.stringify(name)} already (${status ?? 'about to start'}). Write to it with SendMessage, or choose another name.`,
     );
   }

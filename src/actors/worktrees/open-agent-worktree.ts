@@ -4,7 +4,7 @@
  */
 import { isPathInside } from '../../lib/paths/is-path-inside.js';
 import type { WorktreeMapping } from '../../policy/paths/worktree-mapping.js';
-import { SpawnRefusal } from '../../protocol/agent/agents.js';
+import { AgentRefusal } from '../../protocol/agent/agents.js';
 import type { CallWatch, Checkpoints } from '../../protocol/session/checkpoints.js';
 import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
 import type { Shell } from '../../protocol/tools/shell.js';
@@ -15,7 +15,7 @@ import { recordLockWait } from './record-lock-wait.js';
 
 /**
  * Creates a worktree for a child and returns its origin with the location. Rejects with
- * SpawnRefusal.
+ * AgentRefusal.
  */
 export const openAgentWorktree = async (
   { setup, session }: SwarmContext,
@@ -24,17 +24,17 @@ export const openAgentWorktree = async (
   origin: AgentOrigin,
 ): Promise<AgentOrigin> => {
   const { worktrees } = setup;
-  if (worktrees === undefined) throw new SpawnRefusal(NO_WORKTREES);
+  if (worktrees === undefined) throw new AgentRefusal(NO_WORKTREES);
   const onWait = recordLockWait(parent.deps.journal, id);
   const cwd = workingFolder(parent, session.meta.cwd);
   const request = { session: session.meta.id, agent: id, cwd, onWait };
-  const worktree = await toSpawnRefusal(worktrees.open(request));
+  const worktree = await toAgentRefusal(worktrees.open(request));
   return { ...origin, worktree };
 };
 
 /**
  * Restores the worktree of a restarted child, if its folder was removed with the last merge.
- * Rejects with SpawnRefusal.
+ * Rejects with AgentRefusal.
  */
 export const reopenAgentWorktree = async (
   { setup, session }: SwarmContext,
@@ -43,21 +43,21 @@ export const reopenAgentWorktree = async (
   const { worktree } = child.origin;
   // `openWorkerClone` has already restored a clone.
   if (worktree === undefined || child.deps.journal.history.relations.cloned !== undefined) return;
-  if (setup.worktrees === undefined) throw new SpawnRefusal(NO_WORKTREES);
+  if (setup.worktrees === undefined) throw new AgentRefusal(NO_WORKTREES);
   const request = { session: session.meta.id, agent: child.id };
   const base = child.deps.journal.history.relations.mergedAt ?? worktree.base;
-  await toSpawnRefusal(setup.worktrees.reopen(request, { ...worktree, base }));
+  await toAgentRefusal(setup.worktrees.reopen(request, { ...worktree, base }));
 };
 
 const NO_WORKTREES =
   'No agent can have a worktree of its own here. Leave out isolation, and let agents that work side by side change different files.';
 
-const toSpawnRefusal = async <Result>(work: Promise<Result>): Promise<Result> => {
+const toAgentRefusal = async <Result>(work: Promise<Result>): Promise<Result> => {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof WorktreeRefusal)) throw error;
-    throw new SpawnRefusal(`${error.message} Leave out isolation to work without one.`, {
+    throw new AgentRefusal(`${error.message} Leave out isolation to work without one.`, {
       cause: error,
     });
   }

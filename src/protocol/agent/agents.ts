@@ -49,7 +49,7 @@ export interface Agents {
   /**
    * Resolves with the report, or for a background agent as soon as its first record is journaled. A
    * call that is repeated after a crash rejoins the child that it had spawned. Rejects with
-   * SpawnRefusal. If the signal aborts, interrupts the child and rejects with the signal's reason.
+   * AgentRefusal. If the signal aborts, interrupts the child and rejects with the signal's reason.
    */
   spawn(request: SpawnRequest, signal: AbortSignal): Promise<Spawned>;
   /** Returns all descendants of the caller whose id, name or beginning of the id equals `address`. */
@@ -64,10 +64,10 @@ export interface Agents {
   stop(id: string): Promise<void>;
   /**
    * Sends a message to one agent or to the whole team. Idempotent per call: each recipient gets the
-   * message once. Rejects with SpawnRefusal if the address matches no agent or several agents.
+   * message once. Rejects with AgentRefusal if the address matches no agent or several agents.
    */
   send(request: MessageRequest): Promise<readonly MessageReceipt[]>;
-  /** Returns undefined if the price of the model is unknown. Throws SpawnRefusal. */
+  /** Returns undefined if the price of the model is unknown. Throws AgentRefusal. */
   preview(count: number, kind: SpawnKind): SpawnPreview | undefined;
 }
 
@@ -91,7 +91,7 @@ export interface FanOutPreview extends Omit<SpawnPreview, 'withCache' | 'without
   readonly withoutCache: readonly [number, number] | null;
 }
 
-/** Why no agent was started. The message may be shown to the model. */
-export class SpawnRefusal extends SkeinError {
+/** Why an agent was not started, or a message between agents not sent. May be shown to the model. */
+export class AgentRefusal extends SkeinError {
   readonly code = 'spawn-refusal';
 }

@@ -1,6 +1,6 @@
 /** SendMessage: sends a message to another agent of the swarm, by name or id. */
 import { z } from 'zod';
-import { SpawnRefusal } from '../../protocol/agent/agents.js';
+import { AgentRefusal } from '../../protocol/agent/agents.js';
 import {
   isUndelivered,
   MESSAGE_KINDS,
@@ -62,7 +62,7 @@ export const sendMessage = defineTool({
       const sent = { kind, text: message, answers };
       return receiptText(await agents.send({ call, to: to.trim(), message: sent }));
     } catch (error) {
-      if (error instanceof SpawnRefusal) throw new ToolFailure(error.message, { cause: error });
+      if (error instanceof AgentRefusal) throw new ToolFailure(error.message, { cause: error });
       throw error;
     }
   },

@@ -1,6 +1,6 @@
 /** Task: starts a child agent and returns its report. */
 import { z } from 'zod';
-import { type Spawned, type SpawnPreview, SpawnRefusal } from '../../protocol/agent/agents.js';
+import { AgentRefusal, type Spawned, type SpawnPreview } from '../../protocol/agent/agents.js';
 import { outcomeOf } from '../../protocol/agent/child-report.js';
 import { LEAD_NAME } from '../../protocol/agent/team-message.js';
 import { defineTool, type Tool, ToolFailure, type ToolOutcome } from '../../protocol/tools/tool.js';
@@ -99,12 +99,12 @@ export const spawnAgent = taskTool('');
 
 const typeOf = (type: string | undefined): string => type ?? 'fork';
 
-/** Rejects with ToolFailure in place of SpawnRefusal. */
+/** Rejects with ToolFailure in place of AgentRefusal. */
 const unlessRefused = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof SpawnRefusal) throw new ToolFailure(error.message, { cause: error });
+    if (error instanceof AgentRefusal) throw new ToolFailure(error.message, { cause: error });
     throw error;
   }
 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SpawnRefusal } from '../../../src/protocol/agent/agents.js';
+import { AgentRefusal } from '../../../src/protocol/agent/agents.js';
 import { agentListing } from '../../../src/tools/agents/agent-listing.js';
 import { spawnAgent, taskTool } from '../../../src/tools/agents/spawn-agent.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
@@ -122,7 +122,7 @@ describe('Task', () => {
 
   test('returns the reason of a refused spawn', async () => {
     const { agents, task } = setUp();
-    agents.does = refuses(new SpawnRefusal('There are 5 levels of agents already.'));
+    agents.does = refuses(new AgentRefusal('There are 5 levels of agents already.'));
     await expect(task()).rejects.toMatchObject({
       code: 'tool-failure',
       message: 'There are 5 levels of agents already.',

@@ -1,6 +1,6 @@
 /** SendMessage, with scripted receipts. */
 import { expect } from 'vitest';
-import { SpawnRefusal } from '../../../src/protocol/agent/agents.js';
+import { AgentRefusal } from '../../../src/protocol/agent/agents.js';
 import type { MessageReceipt } from '../../../src/protocol/agent/team-message.js';
 import type { Bench } from './bench.js';
 import type { Entry } from './entry.js';
@@ -54,7 +54,7 @@ export const message: Entry = {
     'an unknown agent': {
       first: ({ agents }) => {
         agents.send = async () => {
-          throw new SpawnRefusal('There is no agent "eve". There are: ada.');
+          throw new AgentRefusal('There is no agent "eve". There are: ada.');
         };
       },
       input: { ...letter, to: 'eve' },

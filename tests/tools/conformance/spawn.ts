@@ -1,7 +1,7 @@
 /** Task, with scripted agents. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { SpawnRefusal } from '../../../src/protocol/agent/agents.js';
+import { AgentRefusal } from '../../../src/protocol/agent/agents.js';
 import { refuses, reports, starts, works } from '../../fakes/agents/scripted-agents.js';
 import type { Bench } from './bench.js';
 import type { Entry } from './entry.js';
@@ -44,7 +44,7 @@ export const task: Entry = {
       says: /Started in the background: .* take the id ag_1/,
     },
     'too many agents': {
-      first: withAgents(refuses(new SpawnRefusal('There are too many agents.'))),
+      first: withAgents(refuses(new AgentRefusal('There are too many agents.'))),
       input: order,
       end: 'failed',
       says: /^There are too many agents\.$/,
