@@ -52,7 +52,7 @@ describe('waiting until a session is idle', () => {
 
   test('ends with the last run', async () => {
     const { session, listeners, endRun } = busySession();
-    const isDone = vi.fn();
+    const isDone = vi.fn<() => void>();
     const waiting = untilIdle(session, LIMIT_MS).then(isDone);
     endRun(false);
     await vi.advanceTimersByTimeAsync(1);
@@ -72,7 +72,7 @@ describe('waiting until a session is idle', () => {
 
   test('ends at the limit', async () => {
     const { session, listeners } = busySession();
-    const isDone = vi.fn();
+    const isDone = vi.fn<() => void>();
     void untilIdle(session, LIMIT_MS).then(isDone);
     await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
     expect(isDone).not.toHaveBeenCalled();
