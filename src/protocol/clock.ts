@@ -16,15 +16,22 @@ export type Random = () => number;
 /** Limit of setTimeout. A later wake uses several timers in a row. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
+/** Milliseconds of a clock that never goes back. */
+const steadyNow = (): number => performance.timeOrigin + performance.now();
+
 const clockOf = (now: () => number): Clock => ({
   now,
   wakeAt(at, wake, holdsProcess = true) {
+    // Measured by the steady clock, so that a change of the system time does not change the delay.
+    const due = steadyNow() + at - now();
     let timer: NodeJS.Timeout;
     const sleep = () => {
-      const left = Math.max(0, at - now());
-      timer = left > MAX_TIMEOUT_MS ? setTimeout(sleep, MAX_TIMEOUT_MS) : setTimeout(wake, left);
+      const left = Math.max(0, Math.ceil(due - steadyNow()));
+      timer = setTimeout(wakeIfDue, Math.min(left, MAX_TIMEOUT_MS));
       if (!holdsProcess) timer.unref();
     };
+    // A timer counts from the start of the present turn of the event loop, so it may fire too early.
+    const wakeIfDue = () => (steadyNow() < due ? sleep() : wake());
     sleep();
     return () => clearTimeout(timer);
   },
@@ -33,4 +40,4 @@ const clockOf = (now: () => number): Clock => ({
 export const systemClock: Clock = clockOf(() => Date.now());
 
 /** Never goes back when the system time is changed. For delays, not for dates. */
-export const steadyClock: Clock = clockOf(() => performance.timeOrigin + performance.now());
+export const steadyClock: Clock = clockOf(steadyNow);
