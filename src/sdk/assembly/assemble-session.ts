@@ -97,8 +97,9 @@ export const assembleSession = async (
   store: OpenedStore,
 ): Promise<SessionAssembly> => {
   const { host, flags, worker } = request;
+  const format = answerFormat(flags);
   const config = await sessionConfig(request, store);
-  const { settings, cwd, isNew, catalog, model, defaultModel } = config;
+  const { settings, cwd, environment, isNew, catalog, model, defaultModel } = config;
   const { skein, skeinHome } = settings;
   const redaction = secretRedaction(secretValues(config.env));
   const toolRedaction = skein.redactSecrets ? redaction : NO_REDACTION;
@@ -116,12 +117,13 @@ export const assembleSession = async (
     surfaces: request.surfaces,
     personKeys: skein.personKeys,
   });
-  const processServices = await openProcessServices(request, store, config, toolRedaction);
-  const { environment, hooks } = processServices;
   // Only the lead publishes the workspace to workers.
   const workspace = worker
     ? { config: {}, notices: [] }
     : await workspaceConfig(store, settings, cwd, environment);
+  // The last step that can fail, because only the caller can release what it opens.
+  const processServices = await openProcessServices(request, store, config, toolRedaction);
+  const { hooks } = processServices;
   const prompt: ContextProviderRequest = {
     host,
     flags,
@@ -139,7 +141,6 @@ export const assembleSession = async (
     querySource: querySourceOf(request),
     loaded: hooks.loaded,
   };
-  const format = answerFormat(flags);
   const options: SessionOptions = {
     store: store.sessions,
     choice: config.choice,

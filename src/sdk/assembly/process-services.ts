@@ -1,10 +1,8 @@
 /** Opens what a session needs of this process: shells, hooks, search, web and the model. */
-import { tmpdir } from 'node:os';
 import type { LeadServices } from '../../actors/session/lead-session.js';
 import type { SwarmSetup } from '../../actors/tree/swarm-context.js';
 import { commandHookRunner } from '../../host/process/command-hook-runner.js';
 import { hostShell } from '../../host/process/host-shell.js';
-import { childEnvironment } from '../../host/process/ownership/child-environment.js';
 import { watchdogLink } from '../../host/process/ownership/watchdog-link.js';
 import { hostSearch } from '../../host/search/host-search.js';
 import { cachedWeb } from '../../host/web/cached-web.js';
@@ -24,8 +22,6 @@ import type { SessionConfig } from './session-config.js';
 import { VERSION } from './version.js';
 
 export interface ProcessServices {
-  /** Environment of child processes. */
-  readonly environment: Readonly<Record<string, string>>;
   readonly lead: Pick<
     LeadServices,
     'shell' | 'search' | 'model' | 'web' | 'governor' | 'fallbackModel'
@@ -48,11 +44,10 @@ export const openProcessServices = async (
   redaction: Pick<SecretRedaction, 'shell'>,
 ): Promise<ProcessServices> => {
   const { host } = request;
-  const { settings, env, cwd } = config;
+  const { settings, env, environment, cwd } = config;
   const { skein } = settings;
   const provider = request.provider ?? providerOf(env);
   const watchdog = watchdogLink({ command: host.watchdog, marker: store.owner });
-  const environment = childEnvironment(env, store.owner, tmpdir());
   const roots = workspaceRoots(cwd, settings);
   const sandbox = await openSandbox(settings, host, { roots, environment, watchdog });
   const { shellIn } = sandbox;
@@ -65,7 +60,6 @@ export const openProcessServices = async (
     allowPrivateAddresses: skein.allowPrivateAddresses,
   });
   return {
-    environment,
     lead: {
       shell: redaction.shell(sandbox.shell),
       search: hostSearch(environment, host.env),

@@ -1,9 +1,11 @@
 /** Settles what a session will be, from flags, settings and the repository. Opens no process and no session. */
+import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import type { SessionChoice } from '../../actors/session/begin-session.js';
 import type { AgentCatalog } from '../../config/agents/agent-catalog.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { resolveModel } from '../../config/settings/model-aliases.js';
+import { childEnvironment } from '../../host/process/ownership/child-environment.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import { modelFacts } from '../../protocol/model/model-facts.js';
 import { UsageError } from '../../protocol/skein-error.js';
@@ -28,6 +30,8 @@ export interface SessionConfig {
   readonly settings: LoadedSettings;
   /** Environment of this process with the variables of the settings. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Environment of child processes. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly tools: readonly Tool[];
   readonly catalog: AgentCatalog;
   /** List of the agents that are not built in, as the model reads it. */
@@ -69,13 +73,15 @@ export const sessionConfig = async (
   const modelSetting = leadModel(settings, agent);
   const model = modelSetting === undefined ? undefined : modelNamed(modelSetting);
   checkBudget(settings.skein.maxBudgetUsd, model ?? defaultModel);
+  const env = { ...host.env, ...settingsEnv(settings) };
   return {
     choice,
     isNew,
     startDirectory,
     cwd,
     settings,
-    env: { ...host.env, ...settingsEnv(settings) },
+    env,
+    environment: childEnvironment(env, store.owner, tmpdir()),
     tools,
     catalog,
     customAgents,
