@@ -46,7 +46,7 @@ export const startLineProcess = (options: LineProcessOptions): LineProcess => {
   stderr.setEncoding('utf8').on('data', (text: string) => {
     stderrText = `${stderrText}${text}`.slice(-MAX_STDERR_LENGTH);
   });
-  const handles = [child, ...[stdin, stdout, stderr].map((pipe) => pipe as Socket)];
+  const handles = [child, stdin as Socket, stdout as Socket, stderr as Socket];
   return {
     lines: boundedLines(stdout, maxLineBytes),
     ended,
