@@ -107,6 +107,12 @@ describe('a transition table', () => {
     ['actors', { initial: 'a', states: { a: { invoke: { src: 'b' } } } }],
     ['wildcards', { initial: 'a', states: { a: { on: { '*': 'a' } } } }],
     ['unnamed guards', { initial: 'a', states: { a: { on: { e: { guard: () => true } } } } }],
+    [
+      'guards without an implementation',
+      { initial: 'a', states: { a: { on: { e: { guard: 'missing' } } } } },
+    ],
+    ['entry actions of the machine', { entry: 'start', initial: 'a', states: { a: {} } }],
+    ['exit actions of the machine', { exit: 'end', initial: 'a', states: { a: {} } }],
     ['raised events', { initial: 'a', states: { a: { entry: raise({ type: 'e' }) } } }],
   ] as const)('refuses a machine with %s', (_, config) => {
     expect(() => new TransitionTable(createMachine(config as never))).toThrow(/cannot run|has no/);
