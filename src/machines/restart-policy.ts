@@ -5,21 +5,17 @@
  */
 import type { ChildKind } from '../protocol/agent/agent-tag.js';
 
-export interface RestartPolicy {
-  /** Maximum restarts within `withinMs`. */
-  readonly maxRestarts: number;
-  readonly withinMs: number;
-  /** Delays before the first restart, the second, and so on. */
-  readonly delaysMs: readonly number[];
-}
-
+/** Time in milliseconds within which restarts are counted. */
 const WITHIN_MS = 300_000;
 
-export const RESTARTS: Readonly<Record<ChildKind, RestartPolicy | null>> = {
-  sync: null,
-  fork: null,
-  background: { maxRestarts: 3, withinMs: WITHIN_MS, delaysMs: [1_000, 2_000, 4_000] },
-  teammate: { maxRestarts: 5, withinMs: WITHIN_MS, delaysMs: [1_000, 2_000, 4_000, 8_000, 16_000] },
+/** Delays in milliseconds before each restart, by kind of agent. An agent has as many restarts as delays. */
+export type RestartPolicy = Readonly<Record<ChildKind, readonly number[]>>;
+
+const RESTART_DELAYS_MS: RestartPolicy = {
+  sync: [],
+  fork: [],
+  background: [1_000, 2_000, 4_000],
+  teammate: [1_000, 2_000, 4_000, 8_000, 16_000],
 };
 
 export interface Restart {
@@ -35,14 +31,10 @@ export const restartOf = (
   earlierRestarts: readonly number[],
   now: number,
 ): Restart | undefined => {
-  const policy = RESTARTS[kind];
-  if (policy === null) return undefined;
-  const { maxRestarts, withinMs, delaysMs } = policy;
-  const attempt = earlierRestarts.filter((at) => now - at < withinMs).length + 1;
-  if (attempt > maxRestarts) return undefined;
-  return {
-    attempt,
-    maxAttempts: maxRestarts,
-    delayMs: delaysMs[attempt - 1] ?? delaysMs.at(-1) ?? 0,
-  };
+  const delaysMs = RESTART_DELAYS_MS[kind];
+  const recent = earlierRestarts.filter((at) => now - at < WITHIN_MS).length;
+  const delayMs = delaysMs[recent];
+  return delayMs === undefined
+    ? undefined
+    : { attempt: recent + 1, maxAttempts: delaysMs.length, delayMs };
 };
