@@ -18,13 +18,19 @@ const write = (name: string, content: string) => ({
   name: 'Write',
   input: { file_path: name, content },
 });
+const writes = [write('b.txt', 'by the agent\n'), write('deep/c.txt', 'and this\n')];
 const task = { description: 'x', prompt: 'the part', subagent_type: 'worker' };
 
 const script = {
   rules: [
     {
       match: { firstUser: 'the part', turn: 0 },
-      reply: { tool_use: [write('b.txt', 'by the agent\n'), write('deep/c.txt', 'and this\n')] },
+      reply: { tool_use: writes },
+    },
+    // A call that was started and not ended is reported as interrupted: the agent repeats it.
+    {
+      match: { firstUser: 'the part', toolResult: 'Skein was stopped while' },
+      reply: { tool_use: writes },
     },
     { match: { firstUser: 'the part' }, reply: 'PART-REPORT.' },
     { match: { turn: 0 }, reply: { tool_use: [{ name: 'Task', input: task }] } },
@@ -77,12 +83,12 @@ const killAndResume = async (at: number) => {
 needs.describe('git')('law 7, for agents in worktrees', () => {
   test('the work of an agent is merged once, even if its process is killed', async () => {
     const whole = await sceneWithGit();
-    const { ended, writes } = await countedRun(whole, FLAGS);
+    const { ended, writes: count } = await countedRun(whole, FLAGS);
     const faults = faultsOf(whole);
     await whole.close();
     expect({ code: ended.code, faults }).toEqual({ code: 0, faults: [] });
     // From the request for the agent to its report.
-    const failures = await failuresAt(killPoints(8, writes - 4), 2, killAndResume);
+    const failures = await failuresAt(killPoints(8, count - 4), 2, killAndResume);
     expect(failures).toEqual([]);
   }, 300_000);
 });
