@@ -71,25 +71,50 @@ export interface Irreversible {
 
 /** Returns the effects that a rewind to record `to` cannot undo. */
 export const irreversibleSince = (records: readonly JournalRecord[], to: number): Irreversible => {
-  const commands: string[] = [];
-  const unwatched: string[] = [];
+  const started: Started[] = [];
   const watched = new Set<string>();
+  const refused = new Set<string>();
+  const spawned = new Set<string>();
   for (const record of records) {
     if (record.seq <= to) continue;
     if (record.type === 'files.watched' && record.why === undefined) watched.add(record.call);
-    if (record.type !== 'call.started' || record.readOnly) continue;
-    if (!FILE_TOOLS.has(record.tool)) commands.push(record.description);
-    if (!watched.has(record.call) && record.tool !== 'TodoWrite')
-      unwatched.push(record.description);
+    if (record.type === 'agent.requested') spawned.add(record.call);
+    if (record.type === 'call.ended' && record.outcome === 'error') refused.add(record.call);
+    if (record.type === 'call.started' && !record.readOnly) started.push(record);
   }
-  return { commands, unwatched };
+  // An agent is requested before it starts, so a Task call without a request had no effect.
+  const hadEffect = ({ tool, call }: Started) =>
+    tool === 'Task' ? spawned.has(call) : !(SWARM_TOOLS.has(tool) && refused.has(call));
+  const effects = started.filter((call) => !HARMLESS_TOOLS.has(call.tool) && hadEffect(call));
+  const descriptionsOf = (calls: readonly Started[]) => calls.map(({ description }) => description);
+  return {
+    commands: descriptionsOf(effects.filter(({ tool }) => !FILE_TOOLS.has(tool))),
+    unwatched: descriptionsOf(
+      effects.filter(({ tool, call }) => !NEVER_WATCHED_TOOLS.has(tool) && !watched.has(call)),
+    ),
+  };
 };
 
+type Started = JournalRecord & { readonly type: 'call.started' };
+
 /** Tools without other effects than file changes. */
-const FILE_TOOLS: ReadonlySet<string> = new Set([
-  'Edit',
-  'MultiEdit',
-  'Write',
-  'NotebookEdit',
-  'TodoWrite',
+const FILE_TOOLS: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
+
+/** Tools that change only the conversation. */
+const HARMLESS_TOOLS: ReadonlySet<string> = new Set(['TodoWrite', 'AskUser', 'ExitPlanMode']);
+
+/** Tools that the swarm carries out. A failed call of these tools had no effect. */
+const SWARM_TOOLS: ReadonlySet<string> = new Set([
+  'SendMessage',
+  'TaskCreate',
+  'TaskUpdate',
+  'TaskStop',
+]);
+
+/** Tools that write no files themselves. The files of agents are kept by the calls of the agents. */
+const NEVER_WATCHED_TOOLS: ReadonlySet<string> = new Set([
+  ...SWARM_TOOLS,
+  'Task',
+  'WebFetch',
+  'WebSearch',
 ]);

@@ -87,7 +87,10 @@ class AgentCalls {
       const moved = record.notes?.findLast((note) => note.type === 'cwd.changed');
       if (moved?.type === 'cwd.changed') this.cwd = moved.cwd;
     }
-    const call = this.calls.get(record.call) ?? this.addEarly(record.call, record);
+    const known = this.calls.get(record.call);
+    // The lead also records the files of worktree merges and of other agents' calls.
+    if (known === undefined && isFileRecord(record)) return;
+    const call = known ?? this.addEarly(record.call, record);
     if (record.type === 'call.started') call.startedAt = record.ts;
     if (record.type === 'call.ended') [call.outcome, call.endedAt] = [record.outcome, record.ts];
     if (record.type === 'files.changed') call.changed = record.changes.map(({ path }) => path);
@@ -128,6 +131,9 @@ class AgentCalls {
     call.subject = callSubject(input, call.cwd);
   }
 }
+
+const isFileRecord = ({ type }: JournalRecord): boolean =>
+  type === 'files.watched' || type === 'files.changed';
 
 /** Returns the tool_use blocks of a message. */
 export const toolUseBlocks = (raw: string): readonly WireBlock[] => {

@@ -57,6 +57,9 @@ const setGitScene = async (rules: Rules): Promise<GitScene> => {
 
 const isLead = (message: Line | undefined) => JSON.stringify(message).includes('the lead');
 
+/** The third job exceeds the limit of two agents. */
+const JOBS = ['job one', 'job two', 'job three'];
+
 const LEAD = { firstUser: 'the lead' };
 
 needs.describe('git')('an agent with a worktree', () => {
@@ -70,15 +73,28 @@ needs.describe('git')('an agent with a worktree', () => {
       { match: { firstUser: `job ${name}` }, reply: `${name} is done.` },
     ];
     const scene = await setGitScene([
-      { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job one'), task('job two')] } },
+      { match: { ...LEAD, turn: 0 }, reply: { tool_use: JOBS.map(task) } },
       { match: LEAD, reply: 'I have heard both.' },
       ...work('one'),
       ...work('two'),
     ]);
     const { git, text, lastLeadMessage, folders, workspace } = scene;
     const before = git('status', '--porcelain');
-    const { code, result } = await scene.run(['-p', 'the lead', '--session-id', 's', ...ARGS]);
+    const { code, result } = await scene.run(['-p', 'the lead', '--session-id', 's', ...ARGS], {
+      env: { SKEIN_MAX_AGENTS: '2' },
+    });
     expect([code, result.result]).toEqual([0, 'I have heard both.']);
+    const explained = await scene.run(['explain', 's', '--json']);
+    const listed = (JSON.parse(explained.stdout) as { calls: Line[] }).calls;
+    expect(listed.map(({ tool }) => String(tool)).sort()).toEqual([
+      'Edit',
+      'Edit',
+      'Read',
+      'Read',
+      'Task',
+      'Task',
+      'Task',
+    ]);
     const winner = (await text('a.txt')).includes('by one') ? 'one' : 'two';
     const loser = winner === 'one' ? 'two' : 'one';
     expect(await text('a.txt')).toBe(`first\nby ${winner}\nlast\n`);
@@ -101,6 +117,9 @@ needs.describe('git')('an agent with a worktree', () => {
     const undone = await scene.run(['rewind', 's', '--to', '1', '--yes']);
     expect(undone.code).toBe(0);
     expect(await text('a.txt')).toBe('first\nmiddle\nlast\n');
+    const effects = undone.stdout.slice(undone.stdout.indexOf('Not undone:'));
+    expect(JOBS.filter((job) => effects.includes(job))).toEqual(['job one', 'job two']);
+    expect(undone.stdout).not.toContain('No files were saved');
   });
 
   test('resumes in its worktree after a kill, and is merged once', async () => {

@@ -89,6 +89,21 @@ const sessionOf = (...bodies: readonly JournalBody[]) => {
   return { store, explain };
 };
 
+test('a list of calls leaves out file changes by worktree merges and by calls of other agents', async () => {
+  const { store } = sessionOf(
+    callsTools(['c_1', 'Write', { file_path: 'a' }]),
+    { type: 'files.watched', call: 'merge_a_2', manifest: 'm' },
+    changed('merge_a_2', '/repo/b'),
+    started('c_1'),
+    changed('c_on_a_worker', '/repo/c'),
+    changed('c_1', '/repo/a'),
+    ended('c_1', 'Written.'),
+  );
+  expect(await listCalls(store, 's_1')).toMatchObject([
+    { number: 1, call: 'c_1', tool: 'Write', changed: ['/repo/a'] },
+  ]);
+});
+
 describe('the explanation of a call', () => {
   test('names the step that decided, the rule with file and line, and an alternative', async () => {
     const rule = { rule: 'Bash(rm:*)', source: 'project', file: '/repo/.claude/s.json', line: 4 };
