@@ -3,11 +3,12 @@
  *
  * The file parser is loaded only if there are files to parse.
  */
-import { readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { didYouMean } from '../../lib/text/did-you-mean.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import { UsageError } from '../../protocol/skein-error.js';
+import type { findAgentFiles } from './find-agent-files.js';
 import { type PromptFolder, type PromptSources, promptFolders } from './prompt-file.js';
 
 export interface AgentCatalog {
@@ -34,15 +35,9 @@ export type AgentSources = PromptSources & {
   readonly ofCommand?: readonly AgentDefinition[];
 };
 
-/** For each folder. */
-const MAX_AGENT_FILES = 200;
-
 export const readAgentCatalog = async (sources: AgentSources): Promise<AgentCatalog> => {
-  const folders = promptFolders('agents', sources).map((folder) => ({
-    ...folder,
-    names: isBuiltIn(folder) ? [] : markdownFiles(folder.path),
-  }));
-  const files = folders.some(({ names }) => names.length > 0)
+  const folders = await searchedFolders(sources);
+  const files = folders.some(({ paths }) => paths.length > 0)
     ? await import('./read-agent-file.js')
     : undefined;
   const byName = new Map<string, AgentDefinition | UnusableAgent>();
@@ -58,15 +53,10 @@ export const readAgentCatalog = async (sources: AgentSources): Promise<AgentCata
   };
   for (const agent of sources.ofCommand ?? []) add(agent);
   for (const folder of folders) {
-    const { path, names } = folder;
-    if (isBuiltIn(folder)) for (const agent of builtInAgents(path)) add(agent);
-    if (names.length > MAX_AGENT_FILES) {
-      warnings.push(
-        `${path} has ${names.length} agents; only the first ${MAX_AGENT_FILES} are read.`,
-      );
-    }
-    for (const name of names.slice(0, MAX_AGENT_FILES)) {
-      const read = files?.readAgentFile(join(path, name), folder);
+    if (isBuiltIn(folder)) for (const agent of builtInAgents(folder.path)) add(agent);
+    warnings.push(...folder.warnings);
+    for (const path of folder.paths) {
+      const read = files?.readAgentFile(path, folder);
       if (read === undefined) continue;
       const permitted = 'problem' in read || sources.isTrusted ? read : restricted(read);
       if (permitted !== read && !('problem' in permitted)) withheld.add(permitted);
@@ -81,6 +71,19 @@ export const readAgentCatalog = async (sources: AgentSources): Promise<AgentCata
     unusable: all.filter((agent): agent is UnusableAgent => 'problem' in agent),
     warnings,
   };
+};
+
+type SearchedFolder = PromptFolder & ReturnType<typeof findAgentFiles>;
+
+/** Returns the folders with the paths of their files. */
+const searchedFolders = async (sources: AgentSources): Promise<readonly SearchedFolder[]> => {
+  const folders = promptFolders('agents', sources);
+  const present = folders.filter((folder) => !isBuiltIn(folder) && existsSync(folder.path));
+  const search = present.length === 0 ? undefined : await import('./find-agent-files.js');
+  return folders.map((folder) => {
+    const found = present.includes(folder) ? search?.findAgentFiles(folder) : undefined;
+    return { ...folder, paths: found?.paths ?? [], warnings: found?.warnings ?? [] };
+  });
 };
 
 /** Returns the agent of this name, or a sentence that lists the known agents or says what to fix. */
@@ -146,13 +149,3 @@ const isBuiltIn = ({ source }: PromptFolder) => source === 'builtin' && builtin 
 
 const builtInAgents = (folder: string): readonly AgentDefinition[] =>
   (builtin ?? []).map(({ file, ...agent }) => ({ ...agent, path: join(folder, file) }));
-
-const markdownFiles = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(folder)
-      .filter((name) => /^[^.].*\.md$/.test(name))
-      .sort();
-  } catch {
-    return [];
-  }
-};

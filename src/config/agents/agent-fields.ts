@@ -37,8 +37,12 @@ export const readAgentFields = (
   const values: Record<string, unknown> = {};
   const warnings: string[] = [];
   for (const [key, { schema, expects, isHarmless }] of Object.entries(FIELD_RULES)) {
-    const value = Object.hasOwn(fields, key) && knownFields.includes(key) ? fields[key] : undefined;
-    if (value === undefined || value === null) continue;
+    const given = Object.hasOwn(fields, key) && knownFields.includes(key) ? fields[key] : undefined;
+    if (given === undefined || given === null) continue;
+    const { value, foreign } = key === 'tools' ? withoutForeignNames(given) : { value: given };
+    if (foreign !== undefined) {
+      warnings.push(`tools of ${path}: there is no tool ${describeValue(foreign)}.`);
+    }
     const parsed = schema.safeParse(value);
     if (parsed.success) values[key] = parsed.data;
     else if (isHarmless) {
@@ -117,8 +121,8 @@ const unknownSentence = (
   return `${path} has keys that Skein does not know and does not use: ${listed.join(', ')}${more}.`;
 };
 
-/** Tool name with an optional pattern, such as `Bash(git diff:*)`. */
-const ENTRY = /^([A-Za-z_*][\w.:*-]*)(?:\((.+)\))?$/s;
+/** Tool name with an optional pattern, such as `Bash(git diff:*)`. Files for other programs have names with `/`. */
+const ENTRY = /^([A-Za-z_*][\w.:*/-]*)(?:\((.+)\))?$/s;
 const nameIn = (entry: string) => ENTRY.exec(entry)?.[1] ?? entry;
 const isLimited = (entry: string) => !/^[*:\s]*$/.test(ENTRY.exec(entry)?.[2] ?? '');
 
@@ -143,6 +147,24 @@ const separated = (text: string): string[] => {
     }
   }
   return parts.filter((part) => part !== '');
+};
+
+/** Name with blanks that a file for another program may list. */
+const FOREIGN_NAME = /^[A-Za-z][\w ./-]*$/;
+
+/**
+ * Removes names with blanks, which no tool has, from a list that also has other names. Without them the
+ * agent has fewer rights. `foreign` is the first removed name.
+ */
+const withoutForeignNames = (value: unknown) => {
+  const entries = typeof value === 'string' ? separated(value) : value;
+  if (!Array.isArray(entries)) return { value };
+  const isForeign = (entry: unknown) =>
+    typeof entry === 'string' && !ENTRY.test(entry) && FOREIGN_NAME.test(entry);
+  const rest = entries.filter((entry) => !isForeign(entry));
+  return rest.length === 0 || rest.length === entries.length
+    ? { value }
+    : { value: rest, foreign: entries.find(isForeign) };
 };
 
 /** Schema for a list, or for words with commas between them. */

@@ -13,11 +13,23 @@ import { isRecord } from '../../lib/json/is-record.js';
 import { isDeepYaml } from '../../lib/text/is-deep-yaml.js';
 import type { JsonPath } from '../json/json-places.js';
 import type { JsonObject } from '../json/settings-document.js';
+import { readFrontMatterLines } from './read-front-matter-lines.js';
 
 export type AgentFrontMatter =
-  | { readonly fields: JsonObject; lineOf(...path: JsonPath): number }
-  /** `line` counts from 1 at the beginning of the file. `fix` is an imperative clause without a full stop. */
-  | { readonly line: number; readonly fix: string };
+  | {
+      readonly fields: JsonObject;
+      lineOf(...path: JsonPath): number;
+      /** Mistake because of which the fields were read line by line. */
+      readonly mistake?: FrontMatterMistake;
+    }
+  | FrontMatterMistake;
+
+export interface FrontMatterMistake {
+  /** Counts from 1 at the beginning of the file. */
+  readonly line: number;
+  /** Imperative clause without a full stop. */
+  readonly fix: string;
+}
 
 /** Aliases are forbidden, because they could expand without limit. */
 const NO_ALIASES = { maxAliasCount: 0 };
@@ -25,17 +37,32 @@ const NO_ALIASES = { maxAliasCount: 0 };
 /** In characters. The parser compares each key with all others, so long front matter takes too long. */
 const MAX_FRONT_MATTER_LENGTH = 8_192;
 
-export const parseAgentFrontMatter = (head: string): AgentFrontMatter => {
+/** Front matter that is not valid YAML is read line by line, with `knownFields` as its keys. */
+export const parseAgentFrontMatter = (
+  head: string,
+  knownFields: readonly string[],
+): AgentFrontMatter => {
   if (head.length > MAX_FRONT_MATTER_LENGTH) {
     return {
       line: 2,
       fix: `write at most ${MAX_FRONT_MATTER_LENGTH} characters above the second line ---`,
     };
   }
+  if (isDeepYaml(head)) return { line: 2, fix: 'use fewer levels of nesting' };
+  const whole = parseYaml(head);
+  if (!('fix' in whole) || whole.isAlias === true) return whole;
+  const { line, fix } = whole;
+  const read = readFrontMatterLines(head, knownFields, parseYaml);
+  return 'fix' in read ? read : { ...read, mistake: { line, fix } };
+};
+
+type ParsedYaml =
+  | { readonly fields: JsonObject; lineOf(...path: JsonPath): number }
+  | (FrontMatterMistake & { readonly isAlias?: true });
+
+const parseYaml = (head: string): ParsedYaml => {
   const lines = new LineCounter();
-  const document = isDeepYaml(head)
-    ? undefined
-    : attempt(() => parseDocument(head, { lineCounter: lines, prettyErrors: false }));
+  const document = attempt(() => parseDocument(head, { lineCounter: lines, prettyErrors: false }));
   if (document === undefined) return { line: 2, fix: 'use fewer levels of nesting' };
   // An error at the end is reported for the last line that is not empty.
   const last = head.trimEnd().length;
@@ -46,7 +73,7 @@ export const parseAgentFrontMatter = (head: string): AgentFrontMatter => {
     fields: document.toJS(NO_ALIASES),
   }));
   if (value === undefined) {
-    return { line: 2, fix: 'write the values instead of aliases with *' };
+    return { line: 2, fix: 'write the values instead of aliases with *', isAlias: true };
   }
   const { fields } = value;
   if (!isRecord(fields)) return { line: 2, fix: 'write lines such as "name: value"' };

@@ -1,6 +1,7 @@
 /** Parses an agent file: settings in the front matter, the prompt below. */
 import { splitFrontMatter } from '../../lib/text/split-front-matter.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
+import type { JsonObject } from '../json/settings-document.js';
 import { AGENT_NAME, readAgentFields } from './agent-fields.js';
 import { parseAgentFrontMatter } from './agent-front-matter.js';
 
@@ -12,20 +13,22 @@ interface InvalidAgent {
   readonly fix: string;
 }
 
+/** Returns undefined if the text is no agent: a document without front matter, or without any field of an agent. */
 export const parseAgentDefinition = (
   text: string,
   { path, source }: Pick<AgentDefinition, 'path' | 'source'>,
-): AgentDefinition | InvalidAgent => {
+): AgentDefinition | InvalidAgent | undefined => {
   const { head, body } = splitFrontMatter(text);
   if (head === undefined) {
+    if (!UNCLOSED.test(text)) return undefined;
     return { line: 1, fix: 'begin with a line ---, then name and description, then a line ---' };
   }
-  const front = parseAgentFrontMatter(head);
+  const front = parseAgentFrontMatter(head, FILE_KEYS);
   if ('fix' in front) return front;
-  const { fields, lineOf } = front;
-  const { name } = fields;
-  if (typeof name !== 'string' || !AGENT_NAME.test(name))
-    return { line: lineOf('name'), fix: NAME };
+  const { fields, lineOf, mistake } = front;
+  if (!FILE_KEYS.some((key) => Object.hasOwn(fields, key))) return undefined;
+  const name = nameOf(fields);
+  if (name === undefined) return { line: lineOf('name'), fix: NAME };
   const read = readAgentFields(fields, {
     path,
     lineOf: (at) => lineOf(...at),
@@ -37,8 +40,29 @@ export const parseAgentDefinition = (
     const line = text.trimEnd().split('\n').length;
     return { name, line, fix: 'write the prompt of the agent below the second line ---' };
   }
-  return { ...read, name, prompt, path, source };
+  const warnings = [...read.warnings];
+  if (name !== fields.name) {
+    warnings.unshift(
+      `The agent of ${path} is called ${name}, because a name has no blanks and slashes.`,
+    );
+  }
+  if (mistake !== undefined) {
+    warnings.unshift(
+      `${path} is not valid YAML at line ${mistake.line} and was read line by line: ${mistake.fix}.`,
+    );
+  }
+  return { ...read, warnings, name, prompt, path, source };
 };
+
+/** Writes a hyphen for blanks and slashes between words. Returns undefined if the name cannot be used. */
+const nameOf = ({ name }: JsonObject): string | undefined => {
+  if (typeof name !== 'string') return undefined;
+  const hyphened = name.trim().replaceAll(/[ /]+/g, '-');
+  return AGENT_NAME.test(hyphened) ? hyphened : undefined;
+};
+
+/** Front matter of an agent without its closing line of dashes. */
+const UNCLOSED = /^---[ \t]*\n(?:name|description)[ \t]*:/;
 
 const NAME = 'give it a name of letters, digits and hyphens, such as "name: reviewer"';
 

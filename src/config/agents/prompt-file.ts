@@ -4,7 +4,15 @@
  * The files of a workspace are not trusted. A link out of the workspace is not read, because that would send
  * other files of the user to the model.
  */
-import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isPathInside } from '../../lib/paths/is-path-inside.js';
@@ -83,8 +91,12 @@ export const promptFolders = (
 
 export type PromptFile =
   | { readonly text: string }
-  /** Predicate of a sentence whose subject is the path. */
-  | { readonly problem: string };
+  | {
+      /** Predicate of a sentence whose subject is the path. */
+      readonly problem: string;
+      /** True if the file has no front matter, if that is known. */
+      readonly isDocument?: boolean;
+    };
 
 /** Returns undefined if the file does not exist. */
 export const readPromptFile = (path: string, { within }: PromptFolder): PromptFile | undefined => {
@@ -107,7 +119,11 @@ export const readPromptFile = (path: string, { within }: PromptFolder): PromptFi
     const stat = fstatSync(file);
     if (!stat.isFile()) return { problem: 'is not a regular file; remove it' };
     if (stat.size > MAX_PROMPT_BYTES) {
-      return { problem: `has ${stat.size} bytes; the limit is 100 KiB, so shorten it` };
+      const problem = `has ${stat.size} bytes; the limit is 100 KiB, so shorten it`;
+      const start = Buffer.alloc(6);
+      const length = readSync(file, start, 0, start.length, 0);
+      const isDocument = !/^\uFEFF?---/.test(start.toString('utf8', 0, length));
+      return { problem, isDocument };
     }
     const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
     return { text: text.replaceAll('\r\n', '\n') };

@@ -71,7 +71,7 @@ describe('the agent catalog', () => {
 
   test('omits a name if its strongest file is invalid, although a weaker file is valid', async () => {
     const files = {
-      'repo/.claude/agents/c.md': 'You are c.',
+      'repo/.claude/agents/c.md': '---\nname: c\n---\nYou are c.',
       'package/agents/c.md': definitionOf('c'),
       'package/agents/d.md': definitionOf('d'),
     };
@@ -79,15 +79,41 @@ describe('the agent catalog', () => {
     expect(catalog.sources).toEqual({ d: 'builtin' });
     expect(catalog.unusable.map(({ name }) => name)).toEqual(['c']);
     expect(findAgentDefinition('c', catalog)).toEqual({
-      problem: expect.stringMatching(/c\.md does not describe an agent, at line 1: begin with/),
+      problem: expect.stringMatching(/c\.md does not describe an agent, at line 1: say when/),
     });
   });
 
   test('ignores an invalid file of an untrusted workspace if a valid definition has the name', async () => {
-    const files = { 'repo/.claude/agents/d.md': '', 'package/agents/d.md': definitionOf('d') };
+    const files = {
+      'repo/.claude/agents/d.md': '---\nname: d\n---\n',
+      'package/agents/d.md': definitionOf('d'),
+    };
     const { sources, warnings } = await catalogOf({ files, isTrusted: false });
     expect(sources).toEqual({ d: 'builtin' });
     expect(warnings).toEqual([expect.stringContaining('d.md does not describe an agent')]);
+  });
+
+  test('has the agents of sub-folders, and no documents', async () => {
+    const files = {
+      'repo/.claude/agents/README.md': '# Agents\n',
+      'repo/.claude/agents/team/a.md': definitionOf('a'),
+      'repo/.claude/agents/team/deep/b.md': definitionOf('b', 'argument: x: y\n'),
+      'home/.claude/agents/team/c.md': definitionOf('c'),
+    };
+    const { sources, unusable, warnings } = await catalogOf({ files });
+    expect(sources).toEqual({ a: 'project', b: 'project', c: 'user' });
+    expect([unusable, warnings]).toEqual([[], []]);
+  });
+
+  test('has the definition of the upper folder if two files have a name, with a warning', async () => {
+    const files = {
+      'home/.claude/agents/a/x.md': definitionOf('x', 'maxTurns: 2\n'),
+      'home/.claude/agents/z.md': definitionOf('x', 'maxTurns: 1\n'),
+    };
+    const { agents, warnings, folder } = await catalogOf({ files });
+    expect(agents.map(({ maxTurns }) => maxTurns)).toEqual([1]);
+    const at = (name: string) => join(folder.home, '.claude/agents', name);
+    expect(warnings).toEqual([`${at('a/x.md')} is ignored: ${at('z.md')} already describes x.`]);
   });
 
   test('is empty without files', async () => {

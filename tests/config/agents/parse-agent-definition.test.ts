@@ -14,7 +14,7 @@ const parse = (...lines: readonly string[]) =>
 
 const agent = (...lines: readonly string[]): AgentDefinition => {
   const found = parse(...lines);
-  if ('fix' in found) throw new Error(found.fix);
+  if (found === undefined || 'fix' in found) throw new Error(found?.fix ?? 'no agent');
   return found;
 };
 
@@ -168,7 +168,7 @@ describe('the front matter of an agent', () => {
     },
   );
 
-  test.each([[''], ['a b'], ['../a'], ['a/b'], ['-a'], ['ä'], ['a'.repeat(65)], ['a\\nb']])(
+  test.each([[''], ['../a'], ['/a'], ['-a'], ['ä'], ['a'.repeat(65)], ['a\\nb']])(
     'may not have the name %j',
     (name) => {
       const text = `---\ndescription: Looks\nname: "${name}"\n---\nYou look.`;
@@ -179,8 +179,80 @@ describe('the front matter of an agent', () => {
   );
 });
 
+describe('a name with blanks and slashes', () => {
+  test('has hyphens instead, with a warning', () => {
+    const text = '---\nname: Code  Looker/Finder\ndescription: Looks\n---\nYou look.';
+    expect(parseAgentDefinition(text, PLACE)).toMatchObject({
+      name: 'Code-Looker-Finder',
+      warnings: [
+        'The agent of /a/looker.md is called Code-Looker-Finder, because a name has no blanks and slashes.',
+      ],
+    });
+  });
+});
+
+describe('a tool name that no tool can have', () => {
+  test('is left out of a list with other names, with a warning', () => {
+    expect(agent('tools: Read, Some Docs, edit/files')).toMatchObject({
+      tools: ['Read', 'edit/files'],
+      warnings: ['tools of /a/looker.md: there is no tool the text "Some Docs".'],
+    });
+  });
+});
+
+describe('a document', () => {
+  test.each([
+    ['without front matter', '# Agents\n\nThis folder has agents.\n'],
+    ['with no text', ''],
+    ['with rules of dashes', '---\n\nSome text.\n\n---\n\nMore text.\n'],
+    ['with an open rule of dashes', '---\n\nSome text.\n'],
+    ['with front matter of another program', '---\ntitle: Notes\ntags: [a: b]\n---\nText.'],
+  ])('%s is no agent', (_, text) => {
+    expect(parseAgentDefinition(text, PLACE)).toBeUndefined();
+  });
+});
+
+describe('front matter that is not valid YAML', () => {
+  test('causes a single warning', () => {
+    expect(agent('argument: a: b', 'tools: Read')).toMatchObject({
+      tools: ['Read'],
+      warnings: [
+        '/a/looker.md is not valid YAML at line 4 and was read line by line: put the value in quotes, since it has a colon in it.',
+        expect.stringContaining('does not know and does not use: argument.'),
+      ],
+    });
+  });
+
+  test('keeps or narrows the rights that the valid file gives', () => {
+    const entry = fc.constantFrom('Read', 'Bash', 'Write', 'Bash(git:*)');
+    const list = fc.array(entry, { minLength: 1, maxLength: 3 });
+    const shape = fc.constantFrom(
+      (key: string, names: readonly string[]) => `${key}: ${names.join(', ')}`,
+      (key: string, names: readonly string[]) =>
+        `${key}: [${names.map((name) => `"${name}"`).join(', ')}]`,
+      (key: string, names: readonly string[]) =>
+        [`${key}:`, ...names.map((name) => `  - ${name}`)].join('\n'),
+      (key: string, names: readonly string[]) =>
+        [`${key}:`, ...names.map((name) => `- ${name}`)].join('\n'),
+    );
+    const broken = fc.constantFrom('x: a: b', 'x: "open', 'x: [', '\tx: 1', 'x: @a', 'no key', '');
+    const lines = fc.tuple(shape, list, shape, list, broken, fc.boolean());
+    fc.assert(
+      fc.property(lines, ([first, tools, second, denied, bad, isFirst]) => {
+        const good = [first('tools', tools), second('disallowedTools', denied)];
+        const whole = agent(...good);
+        const found = parse(...(isFirst ? [bad, ...good] : [...good, bad]));
+        if (found === undefined || 'fix' in found) return;
+        for (const key of ['tools', 'limits', 'disallowedTools', 'denials'] as const) {
+          expect(found[key]).toEqual(whole[key]);
+        }
+      }),
+    );
+  });
+});
+
 describe('any text', () => {
-  test('parses to an agent, or to a line with a fix', () => {
+  test('parses to an agent, to a line with a fix, or to nothing', () => {
     const words = fc.constantFrom(
       '---\n',
       'name: a\n',
@@ -210,6 +282,7 @@ describe('any text', () => {
     fc.assert(
       fc.property(anything, (given) => {
         const found = parseAgentDefinition(`---\n${given}`, PLACE);
+        if (found === undefined) return;
         const { line, words } =
           'fix' in found
             ? { line: found.line, words: found.fix }

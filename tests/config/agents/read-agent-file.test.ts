@@ -133,8 +133,6 @@ describe('an agent from a file', () => {
 
 describe('an invalid agent file', () => {
   test.each([
-    ['no front matter', 'You review.', 1, 'begin with a line ---'],
-    ['no text', '', 1, 'begin with a line ---'],
     ['front matter without an end', '---\nname: x\ndescription: y\n', 1, 'then a line ---'],
     ['no name', '---\ndescription: y\n---\nz', 1, 'such as "name: reviewer"'],
     ['a name that is a path', definitionOf('../x'), 2, 'such as "name: reviewer"'],
@@ -148,17 +146,10 @@ describe('an invalid agent file', () => {
     ],
     ['a word as boolean', definitionOf('reviewer', 'proactive: often\n'), 4, 'write true or false'],
     ['no prompt', definitionOf('reviewer', '', ''), 4, 'write the prompt of the agent below'],
-    [
-      'an unquoted colon',
-      '---\nname: x\ndescription: Use it: always\n---\nz',
-      3,
-      'put the value in quotes',
-    ],
     ['a tab', '---\nname: x\ntools:\n\t- Read\n---\nz', 4, 'spaces instead of tabs'],
     ['a repeated key', '---\nname: x\nname: y\n---\nz', 3, 'keep one of the two lines'],
-    ['an open quote', '---\nname: "x\n---\nz', 2, 'close the quote'],
-    ['a list', '---\n- x\n---\nz', 2, 'write lines such as "name: value"'],
-    ['references', '---\na: &a [1]\nb: *a\n---\nz', 2, 'instead of aliases'],
+    ['an open quote', '---\nname: "x\n---\nz', 2, 'such as "name: reviewer"'],
+    ['references', '---\na: &a [1]\nname: *a\n---\nz', 2, 'instead of aliases'],
     ['deep nesting', `---\na: ${'['.repeat(50_000)}\n---\nz`, 2, ''],
   ])('causes a message with the file, the line and the fix: %s', async (_, text, line, fix) => {
     const { folder, read } = agentsOf({ [FILE]: text });
@@ -171,7 +162,7 @@ describe('an invalid agent file', () => {
 
   test('is not replaced with a weaker file of the same name', async () => {
     const { resolve } = agentsOf({
-      [FILE]: 'broken',
+      [FILE]: '---\nname: reviewer\n---\n',
       'home/.skein/agents/r.md': definitionOf('reviewer'),
     });
     await expect(resolve('reviewer')).rejects.toThrow('does not describe an agent, at line 1');
@@ -180,7 +171,7 @@ describe('an invalid agent file', () => {
   test('does not hide a stronger file of the same name', async () => {
     const { resolve } = agentsOf({
       [FILE]: definitionOf('reviewer'),
-      'home/.skein/agents/reviewer.md': '',
+      'home/.skein/agents/reviewer.md': '---\nname: reviewer\n---\n',
     });
     expect((await resolve('reviewer')).source).toBe('project');
   });
@@ -191,6 +182,11 @@ describe('an invalid agent file', () => {
     await expect(agentsOf({ [FILE]: size(102_401) }).resolve('reviewer')).rejects.toThrow(
       'has 102401 bytes; the limit is 100 KiB, so shorten it.',
     );
+  });
+
+  test('is passed over if it is a document, however large', async () => {
+    const { read } = agentsOf({ [FILE]: '# Changes\n'.padEnd(200_000, 'x') });
+    expect(await read()).toMatchObject({ agents: [], unusable: [], warnings: [] });
   });
 
   test('may not be a link out of the workspace, unlike a link of the user', async () => {
@@ -238,15 +234,11 @@ describe('a missing agent', () => {
     );
   });
 
-  test('causes a bounded message with 200 agents', async () => {
-    const { folder, read, resolve } = agentsOf({});
+  test('causes a bounded message with many agents', async () => {
+    const { folder, resolve } = agentsOf({});
     const place = join(folder.home, '.skein/agents');
     mkdirSync(place, { recursive: true });
-    for (let n = 0; n < 201; n += 1) writeFileSync(join(place, `a${n}.md`), definitionOf(`a${n}`));
-    expect((await read()).agents).toHaveLength(200);
-    expect((await read()).warnings).toEqual([
-      `${place} has 201 agents; only the first 200 are read.`,
-    ]);
-    await expect(resolve('zebra')).rejects.toThrow(/: a0, a1, .* and 180 more\.$/);
+    for (let n = 0; n < 50; n += 1) writeFileSync(join(place, `a${n}.md`), definitionOf(`a${n}`));
+    await expect(resolve('zebra')).rejects.toThrow(/: a0, a1, .* and 30 more\.$/);
   });
 });
