@@ -44,7 +44,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   sdk: 41,
   store: 51,
   terminal: 5,
-  tools: 57,
+  tools: 58,
 };
 
 /** Maximum size of the files of the bundle that are loaded before the first model request. */

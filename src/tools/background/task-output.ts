@@ -2,8 +2,9 @@
  * TaskOutput: shows the new output of a background task or the report of an agent, and its status.
  */
 import { z } from 'zod';
-import { defineTool } from '../../protocol/tools/tool.js';
+import { defineTool, type ToolOutcome } from '../../protocol/tools/tool.js';
 import { findBackgroundAgent, showBackgroundAgent } from '../agents/background-agent.js';
+import { capTimeout } from '../shell/cap-timeout.js';
 import { truncateLine } from '../text/truncate-text.js';
 import { findTask, showTask } from './show-task.js';
 
@@ -23,7 +24,7 @@ export const taskOutput = defineTool({
   input: z.strictObject({
     task_id: z.string().min(1).describe('Id of the task.'),
     block: z.boolean().optional().describe('Wait; default true.'),
-    timeout: z.int().min(0).max(MAX_WAIT_MS).optional().describe('Milliseconds to wait at most.'),
+    timeout: z.int().min(0).optional().describe('Milliseconds to wait at most.'),
   }),
   describe: ({ task_id }) => `TaskOutput ${truncateLine(task_id, 100)}`,
   isReadOnly: () => true,
@@ -32,13 +33,23 @@ export const taskOutput = defineTool({
   subject: () => ({ action: 'none', target: '' }),
   interruptBehavior: 'cancel',
   async call({ task_id, block = true, timeout = DEFAULT_WAIT_MS }, context) {
+    const { timeoutMs, note } = capTimeout(
+      timeout,
+      MAX_WAIT_MS,
+      'Call TaskOutput again to wait on.',
+    );
     const agent = findBackgroundAgent(task_id, context);
     if (agent !== undefined) {
-      await agent.agents.untilEnded(agent.id, block ? timeout : 0, context.signal);
-      return showBackgroundAgent(agent);
+      await agent.agents.untilEnded(agent.id, block ? timeoutMs : 0, context.signal);
+      return withNote(showBackgroundAgent(agent), note);
     }
     const task = findTask(task_id, context);
-    if (block) await task.untilEnded(timeout, context.signal);
-    return showTask(task, context);
+    if (block) await task.untilEnded(timeoutMs, context.signal);
+    return withNote(showTask(task, context), note);
   },
 });
+
+const withNote = (outcome: ToolOutcome, note: string): ToolOutcome =>
+  note === '' || typeof outcome.content !== 'string'
+    ? outcome
+    : { ...outcome, content: `${outcome.content}\n\n${note}` };

@@ -13,6 +13,7 @@ import {
 import { FileError } from '../../protocol/tools/workspace.js';
 import { truncateLine } from '../text/truncate-text.js';
 
+import { capTimeout } from './cap-timeout.js';
 import { CapturedOutput } from './captured-output.js';
 import { isPollingCommand } from './is-polling-command.js';
 import { throttle } from './throttle.js';
@@ -39,12 +40,7 @@ export const runCommand = defineTool({
   prompt: PROMPT,
   input: z.strictObject({
     command: z.string().min(1).describe('The command line.'),
-    timeout: z
-      .int()
-      .min(1)
-      .max(MAX_TIMEOUT_MS)
-      .optional()
-      .describe('Milliseconds until it is stopped.'),
+    timeout: z.int().min(1).optional().describe('Milliseconds until it is stopped.'),
     run_in_background: z.boolean().optional().describe('Do not wait for its end.'),
     description: z.string().optional().describe('What it does, in a few words, for the user.'),
   }),
@@ -78,16 +74,23 @@ export const runCommand = defineTool({
   },
 });
 
+const ADVICE = 'Set run_in_background for a command that needs longer.';
+const BACKGROUND_ADVICE = 'Without a timeout it may run until the session ends.';
+
 const startInBackground = async (
   command: string,
-  timeoutMs: number | undefined,
+  timeout: number | undefined,
   { cwd, jobs, signal, openArtifact }: ToolContext,
 ): Promise<ToolOutcome> => {
   const artifact = openArtifact('bash-output.txt');
+  const capped =
+    timeout === undefined ? undefined : capTimeout(timeout, MAX_TIMEOUT_MS, BACKGROUND_ADVICE);
+  const timeoutMs = capped?.timeoutMs;
   try {
     const { id } = await jobs.start({ command, cwd, timeoutMs, artifact, signal });
+    const note = capped === undefined || capped.note === '' ? '' : `\n\n${capped.note}`;
     return {
-      content: `Started in the background as ${id}. TaskOutput shows its output, TaskStop stops it, and all its output is also in ${artifact.path}. A message reports its end.`,
+      content: `Started in the background as ${id}. TaskOutput shows its output, TaskStop stops it, and all its output is also in ${artifact.path}. A message reports its end.${note}`,
       gist: 'Started in the background.',
       notes: [{ type: 'job.read', job: id, upTo: 0 }],
       facts: { task: id },
@@ -98,7 +101,12 @@ const startInBackground = async (
   }
 };
 
-const runToEnd = async (command: string, timeoutMs: number, context: ToolContext) => {
+const runToEnd = async (
+  command: string,
+  timeout: number,
+  context: ToolContext,
+): Promise<ToolOutcome> => {
+  const { timeoutMs, note } = capTimeout(timeout, MAX_TIMEOUT_MS, ADVICE);
   const output = new CapturedOutput(INLINE_CHARACTERS, () =>
     context.openArtifact('bash-output.txt'),
   );
@@ -116,16 +124,17 @@ const runToEnd = async (command: string, timeoutMs: number, context: ToolContext
       reportProgress();
     },
   });
-  return report(end, output, timeoutMs, cwd);
+  const status = [statusOf(end, timeoutMs), note].filter((line) => line !== '').join('\n');
+  return report(end, output, status, cwd);
 };
 
+/** `status` has the lines after the output. */
 const report = async (
   end: ShellEnd,
   output: CapturedOutput,
-  timeout: number,
+  status: string,
   cwd: string,
 ): Promise<ToolOutcome> => {
-  const status = statusOf(end, timeout);
   const { text, truncated, kept } = await output.close(INLINE_CHARACTERS - status.length - 2);
   const parts = [text.trimEnd() === '' ? '' : text, status].filter((part) => part !== '');
   return {

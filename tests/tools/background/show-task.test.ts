@@ -57,6 +57,14 @@ describe('Bash in the background', () => {
     expect(shell.runs[0]?.command.timeoutMs).toBe(5_000);
   });
 
+  test('has a time-out of ten minutes at most, with a note about a longer timeout', async () => {
+    const { start, shell } = setUp();
+    expect(await start('npm test', 3_600_000)).toContain(
+      '[The timeout of 3600000 ms was reduced to 600000 ms, the maximum. Without a timeout',
+    );
+    expect(shell.runs[0]?.command.timeoutMs).toBe(600_000);
+  });
+
   test('is refused with advice above the limit', async () => {
     const { start } = setUp();
     for (let count = 0; count < 20; count += 1) await start('serve');
@@ -120,7 +128,17 @@ describe('TaskOutput', () => {
     const longer = look('bash_1', { block: true, timeout: 600_000 });
     expect(await clock.toNextWake()).toBe(600_000);
     expect(await longer).toContain('is running');
-    expect(taskOutput.input.safeParse({ task_id: 'x', timeout: 600_001 }).success).toBe(false);
+  });
+
+  test('waits ten minutes at most, with a note about a longer timeout', async () => {
+    const { start, look, clock } = setUp();
+    await start('serve');
+    const input = taskOutput.input.parse({ task_id: 'bash_1', block: true, timeout: 3_600_000 });
+    const looking = look('bash_1', { block: true, timeout: input.timeout ?? 0 });
+    expect(await clock.toNextWake()).toBe(600_000);
+    expect(await looking).toMatch(
+      /is running.*\n\n\[The timeout of 3600000 ms was reduced to 600000 ms/s,
+    );
   });
 
   test('stops waiting at an interrupt', async () => {

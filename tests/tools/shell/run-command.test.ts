@@ -94,9 +94,23 @@ describe('Bash', () => {
     });
   });
 
-  test('rejects a timeout above ten minutes', () => {
-    expect(runCommand.input.safeParse({ command: 'ls', timeout: 600_000 }).success).toBe(true);
-    expect(runCommand.input.safeParse({ command: 'ls', timeout: 600_001 }).success).toBe(false);
+  test.each([
+    [600_000, 600_000, '(no output)'],
+    [3_600_000, 600_000, '[The timeout of 3600000 ms was reduced to 600000 ms, the maximum. Set'],
+    [Number.MAX_SAFE_INTEGER, 600_000, 'was reduced to 600000 ms'],
+  ])('reduces a timeout above ten minutes, with a note: %s', async (timeout, timeoutMs, note) => {
+    const shell = scriptedShell([]);
+    const input = runCommand.input.parse({ command: 'ls', timeout });
+    const { content } = await runCommand.call(input, toolContext(memoryWorkspace(), { shell }));
+    expect(shell.commands).toMatchObject([{ timeoutMs }]);
+    expect(content).toContain(note);
+  });
+
+  test('adds the note about a reduced timeout after the exit code', async () => {
+    const shell = scriptedShell([['stdout', 'x\n']], { exitCode: 1 });
+    const context = toolContext(memoryWorkspace(), { shell });
+    const { content } = await runCommand.call({ command: 'ls', timeout: 600_001 }, context);
+    expect(content).toMatch(/^x\n\n\[Exit code 1\.\]\n\[The timeout of 600001 ms was reduced/);
   });
 
   test('is described on a single line with its command', () => {
