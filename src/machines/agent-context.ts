@@ -30,7 +30,8 @@ export interface AgentContext {
   readonly declines: number;
   /** Turn of the last declined compaction. */
   readonly declinedTurn: number | null;
-  readonly failedTurns: number;
+  /** Consecutive turns in which the runtime refused every call. */
+  readonly refusedTurns: number;
   /** Review of the end of the run by Stop hooks. */
   readonly review: 'none' | 'running' | 'passed';
   /** Times that a Stop hook sent the run back. */
@@ -52,7 +53,7 @@ export const FRESH_RUN = {
   overloads: 0,
   continuations: 0,
   compactions: 0,
-  failedTurns: 0,
+  refusedTurns: 0,
   failure: null,
   stop: null,
   needsRoom: null,

@@ -50,7 +50,7 @@ export const agentMachine = setup({
     mayBecomeIdle: ({ context: { stop, staysIdle } }) =>
       stop !== null && staysIdle && !stops.FINAL.includes(stop.reason),
     hasFailedAttempt: ({ context }) => context.failure !== null,
-    keepsFailing: ({ context }) => context.failedTurns >= context.limits.maxFailedTurns,
+    keepsFailing: ({ context }) => context.refusedTurns >= context.limits.maxRefusedTurns,
     hasNothingToDo: ({ context }) =>
       !context.owesAnswer && !context.cutShort && context.waiting === 0,
     isOutOfTurns: ({ context: { turn, limits } }) =>
@@ -108,8 +108,8 @@ export const agentMachine = setup({
     draftCall: ({ context }, { id }: { id: string }) => void context.calls.draft(id),
     queueCall: ({ context }, call: CallClass) => void context.calls.queue(call),
     askAboutCall: ({ context }, call: CallClass) => void context.calls.ask(call),
-    completeCall: ({ context }, { id, failed }: { id: string; failed: boolean }) =>
-      void context.calls.complete(id, failed),
+    completeCall: ({ context }, { id, refused }: { id: string; refused: boolean }) =>
+      void context.calls.complete(id, refused),
     startReadyCalls: enqueueActions(({ context: { calls, stop, isStreaming }, enqueue }) => {
       if (stop !== null) return;
       for (const id of calls.start(isStreaming)) enqueue.sendTo('crew', { type: 'call.start', id });
@@ -119,7 +119,7 @@ export const agentMachine = setup({
     }),
     yieldResults: assign({
       calls: ({ context }) => context.calls.yieldAll(),
-      failedTurns: ({ context }) => (context.calls.allFailed ? context.failedTurns + 1 : 0),
+      refusedTurns: ({ context }) => (context.calls.allRefused ? context.refusedTurns + 1 : 0),
       owesAnswer: true,
     }),
     judgeCall: sendTo('crew', (_, { id }: { id: string }) => ({ type: 'call.judge', id }) as const),
@@ -212,12 +212,13 @@ export const agentMachine = setup({
         id: 'turn',
         src: 'modelTurn',
         input: ({ context }) => {
-          const { turn, attempt, onFallback, cutShort } = context;
+          const { turn, attempt, onFallback, cutShort, refusedTurns } = context;
           return {
             turn,
             attempt,
             onFallback,
             cutShort,
+            refusedTurns,
             mayCompact: turnOutcome.mayCompact(context),
           };
         },

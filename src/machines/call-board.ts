@@ -33,7 +33,7 @@ export class CallBoard implements Iterable<Call> {
     completed: 0,
     yielded: 0,
   };
-  private failures = 0;
+  private refusals = 0;
   private runningCount = 0;
   /** Position before which every call is done. */
   private firstOpen = 0;
@@ -62,7 +62,7 @@ export class CallBoard implements Iterable<Call> {
   draft(id: string, status: CallStatus = 'judging'): this {
     const at = this.calls.length;
     if (!this.positions.has(id)) this.positions.set(id, at);
-    const call = { id, status, readOnly: false, safe: false, onlyWaits: false, failed: false };
+    const call = { id, status, readOnly: false, safe: false, onlyWaits: false, refused: false };
     this.calls.push(call);
     this.take(call, at, undefined);
     return this;
@@ -76,8 +76,8 @@ export class CallBoard implements Iterable<Call> {
     return this.change(id, { status: 'asking', readOnly, safe, onlyWaits });
   }
 
-  complete(id: string, failed: boolean): this {
-    return this.change(id, { status: 'completed', failed });
+  complete(id: string, refused: boolean): this {
+    return this.change(id, { status: 'completed', refused });
   }
 
   /**
@@ -130,8 +130,8 @@ export class CallBoard implements Iterable<Call> {
     return this.size > 0 && this.count.completed === this.size;
   }
 
-  get allFailed(): boolean {
-    return this.failures === this.size;
+  get allRefused(): boolean {
+    return this.refusals === this.size;
   }
 
   /** Returns the call at a position. All reads go through here, so that a test can count them. */
@@ -152,14 +152,14 @@ export class CallBoard implements Iterable<Call> {
     const call = { ...before, ...change };
     this.calls[at] = call;
     this.count[before.status] -= 1;
-    if (before.failed) this.failures -= 1;
+    if (before.refused) this.refusals -= 1;
     if (countsAsRunning(before)) this.runningCount -= 1;
     this.take(call, at, before);
   }
 
   private take(call: Call, at: number, before: Call | undefined): void {
     this.count[call.status] += 1;
-    if (call.failed) this.failures += 1;
+    if (call.refused) this.refusals += 1;
     if (countsAsRunning(call)) this.runningCount += 1;
     if (!isDone(call)) this.firstOpen = Math.min(this.firstOpen, at);
     const wasBarrier = before !== undefined && isBarrier(before);

@@ -20,7 +20,7 @@ export const stops = {
   OUT_OF_TURNS: stop('max_turns', 'The run used all its turns; resume it or raise --max-turns.'),
   KEEPS_FAILING: stop(
     'repeated_tool_failure',
-    'Every tool call of several turns in a row failed; see their results in the transcript.',
+    'Every tool call of several turns in a row was refused, although the agent was warned; see their results in the transcript.',
   ),
   CUT_TOO_OFTEN: stop(
     'model_error',

@@ -115,10 +115,10 @@ export const agentHarness = ({ limits, ...input }: HarnessInput = {}): AgentHarn
 export const taken = (count = 1): AgentEvent => ({ type: 'letters.taken', count });
 export const drafted = (id: string): AgentEvent => ({ type: 'call.drafted', id });
 export const ended = (stopReason = 'end_turn'): AgentEvent => ({ type: 'turn.ended', stopReason });
-export const callEnded = (id: string, failed = false): AgentEvent => ({
+export const callEnded = (id: string, refused = false): AgentEvent => ({
   type: 'call.ended',
   id,
-  failed,
+  refused,
 });
 export const interrupt: AgentEvent = {
   type: 'agent.interrupt',

@@ -164,7 +164,7 @@ describe('every stop reason', () => {
     ]),
     compaction_failed: script([tooLong, { type: 'compaction.failed', detail: 'Nothing to drop.' }]),
     repeated_tool_failure: script([taken(), ...failingTurn, ...failingTurn], {
-      limits: { maxFailedTurns: 2 },
+      limits: { maxRefusedTurns: 2 },
     }),
     loop: script([taken(), { type: 'turn.refused', stop: { reason: 'loop', detail: 'Again.' } }]),
     refusal: script([taken(), ended('refusal')]),
@@ -302,8 +302,8 @@ describe('an agent that stays idle', () => {
     expect(agent.state).toBe('streaming');
   });
 
-  test('counts failed turns from zero in each run', () => {
-    const agent = agentHarness({ staysIdle: true, limits: { maxFailedTurns: 1 } });
+  test('counts refused turns from zero in each run', () => {
+    const agent = agentHarness({ staysIdle: true, limits: { maxRefusedTurns: 1 } });
     const failing = [drafted('c'), callEnded('c', true), ended('tool_use')];
     agent.send(taken(), ...failing);
     expect(agent.stopReason()).toBe('repeated_tool_failure');
@@ -338,8 +338,8 @@ describe('limits', () => {
     expect(agent.stopReason()).toBe('end_turn');
   });
 
-  test('of failed turns count only turns in which all calls failed', () => {
-    const agent = agentHarness({ limits: { maxFailedTurns: 2 } });
+  test('of refused turns count only turns in which all calls were refused', () => {
+    const agent = agentHarness({ limits: { maxRefusedTurns: 2 } });
     const turn = (...failures: boolean[]) => {
       for (const [index, isFailed] of failures.entries()) {
         agent.send(drafted(`c${index}`), callEnded(`c${index}`, isFailed));

@@ -20,7 +20,7 @@ const callsIn = (status: fc.Arbitrary<Call['status']>) =>
     .array(fc.tuple(kinds, status), { maxLength: 12 })
     .map((all) =>
       all.map(
-        ([kind, at], index): Call => ({ id: `c${index}`, failed: false, status: at, ...kind }),
+        ([kind, at], index): Call => ({ id: `c${index}`, refused: false, status: at, ...kind }),
       ),
     );
 
@@ -172,7 +172,7 @@ describe('the reference model of the call board', () => {
 
 interface BoardEvent extends CallClass {
   readonly action: 'draft' | 'complete' | 'queue' | 'ask' | 'start' | 'yield';
-  readonly failed: boolean;
+  readonly refused: boolean;
   readonly streamOpen: boolean;
 }
 
@@ -183,14 +183,14 @@ const boardEvents: fc.Arbitrary<BoardEvent> = fc.record({
   readOnly: fc.boolean(),
   safe: fc.boolean(),
   onlyWaits: fc.boolean(),
-  failed: fc.boolean(),
+  refused: fc.boolean(),
   streamOpen: fc.boolean(),
 });
 
 const applyToBoard = (board: CallBoard, event: BoardEvent): readonly string[] => {
   const { action } = event;
   if (action === 'draft') board.draft(event.id);
-  else if (action === 'complete') board.complete(event.id, event.failed);
+  else if (action === 'complete') board.complete(event.id, event.refused);
   else if (action === 'queue') board.queue(event);
   else if (action === 'ask') board.ask(event);
   else if (action === 'yield') board.yieldAll();
@@ -205,8 +205,8 @@ const applyToList = (list: readonly Call[], event: BoardEvent): readonly Call[] 
     return schedule.startCalls(list, schedule.startableCalls(list, event.streamOpen));
   }
   if (action === 'complete') {
-    const { id, failed } = event;
-    return schedule.updateCall(list, id, { status: 'completed', failed });
+    const { id, refused } = event;
+    return schedule.updateCall(list, id, { status: 'completed', refused });
   }
   const { id, readOnly, safe, onlyWaits } = event;
   const status = action === 'queue' ? 'queued' : 'asking';
@@ -274,7 +274,7 @@ describe('the board of calls', () => {
           expect(board.isBusy(true)).toBe(schedule.isBusy(list, true));
           expect(board.isBusy(false)).toBe(schedule.isBusy(list, false));
           expect(board.hasResults).toBe(schedule.hasResults(list));
-          expect(board.allFailed).toBe(list.every(({ failed }) => failed));
+          expect(board.allRefused).toBe(list.every(({ refused }) => refused));
           expect(board.isAtWork).toBe(schedule.isAtWork(list));
           const last = schedule.lastCall(list);
           expect(list.filter(({ id }) => board.isLast(id)).map(({ id }) => id)).toEqual(last);

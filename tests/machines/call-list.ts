@@ -81,5 +81,5 @@ export const newCall = (id: string, status: CallStatus = 'judging'): Call => ({
   readOnly: false,
   safe: false,
   onlyWaits: false,
-  failed: false,
+  refused: false,
 });

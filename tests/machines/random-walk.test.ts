@@ -65,7 +65,11 @@ const possibleEvents = (agent: AgentHarness, fresh: () => string): readonly Agen
 
 const reviewed = (sentBack: boolean): AgentEvent => ({ type: 'run.reviewed', sentBack });
 const taken = (count: number): AgentEvent => ({ type: 'letters.taken', count });
-const callEnded = (id: string, failed: boolean): AgentEvent => ({ type: 'call.ended', id, failed });
+const callEnded = (id: string, refused: boolean): AgentEvent => ({
+  type: 'call.ended',
+  id,
+  refused,
+});
 const FAILURES = (['overloaded', 'prompt-too-long', 'dropped', 'rejected'] as const).map(
   (kind): AgentEvent => ({
     type: 'turn.failed',
@@ -98,7 +102,7 @@ const limits = fc.record({
   maxPauses: fc.nat(2),
   maxCompactions: fc.nat(1),
   maxSentBack: fc.nat(1),
-  maxFailedTurns: fc.integer({ min: 1, max: 3 }),
+  maxRefusedTurns: fc.integer({ min: 1, max: 3 }),
 });
 
 /** Sends the events that `picks` selects, and calls `look` after every step. */

@@ -95,7 +95,6 @@ test('the context of the agent machine has ids, counts and statuses, and no cont
     'cutShort',
     'declinedTurn',
     'declines',
-    'failedTurns',
     'failure',
     'hasFallback',
     'hasReview',
@@ -107,6 +106,7 @@ test('the context of the agent machine has ids, counts and statuses, and no cont
     'overloads',
     'owesAnswer',
     'pendingChildren',
+    'refusedTurns',
     'retries',
     'review',
     'sentBack',
@@ -116,6 +116,6 @@ test('the context of the agent machine has ids, counts and statuses, and no cont
     'waiting',
   ]);
   expect([...context.calls]).toEqual([
-    { id: 'c', status: 'judging', readOnly: false, safe: false, onlyWaits: false, failed: false },
+    { id: 'c', status: 'judging', readOnly: false, safe: false, onlyWaits: false, refused: false },
   ]);
 });

@@ -53,12 +53,14 @@ test('the default limits of an agent do not change', () => {
     maxContinuations: 3,
     maxPauses: 20,
     maxCompactions: 3,
-    maxFailedTurns: 5,
+    maxCallsPerMessage: 200,
+    refusedTurnsBeforeWarning: 5,
+    maxRefusedTurns: 15,
     maxSentBack: 8,
     maxSameDenials: 3,
     maxDeniedTurns: 20,
     roundsBeforeWarning: 3,
-    maxRounds: 6,
+    maxRounds: 10,
   });
 });
 

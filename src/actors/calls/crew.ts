@@ -262,12 +262,12 @@ class Crew implements GateListener {
     outcome: CallOutcome,
     content: string | readonly ResultBlock[],
     durationMs = 0,
-    details: Partial<ToolOutcome> = {},
+    details: Partial<ToolOutcome> & { readonly crashed?: true } = {},
   ): void {
     if (pending.isDone) return;
     pending.isDone = true;
     const { id, tool } = pending.requested;
-    const failed = details.isError === true || outcome !== 'ok';
+    const failed = outcome !== 'ok';
     const finding = this.loops.observe(pending, { outcome, content, failed, gist: details.gist });
     const { trace, stop } = finding;
     const raw = toolResult(id, finding.content, failed);
@@ -286,7 +286,7 @@ class Crew implements GateListener {
     }
     // Send the stop first: after the last `call.ended` the next turn would start.
     if (stop !== undefined) this.send({ type: 'agent.interrupt', stop });
-    this.send({ type: 'call.ended', id, failed: outcome !== 'ok' && outcome !== 'interrupted' });
+    this.send({ type: 'call.ended', id, refused: isRefusal(outcome, details) });
   }
 
   private emitResults(): void {
@@ -311,6 +311,10 @@ class Crew implements GateListener {
     }
   }
 }
+
+/** True if the runtime did not let the call do its work. Failed work of a tool is no refusal. */
+const isRefusal = (outcome: CallOutcome, { crashed = false }: { readonly crashed?: boolean }) =>
+  outcome === 'invalid' || outcome === 'denied' || (outcome === 'error' && crashed);
 
 const classOf = (call: ValidCall | undefined) => ({
   readOnly: call?.readOnly ?? false,

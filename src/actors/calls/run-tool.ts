@@ -55,16 +55,23 @@ interface RunToolOptions {
   readonly stopRun?: (detail: string) => void;
 }
 
+interface RunOutcome extends ToolOutcome {
+  readonly failed: boolean;
+  /** True if the tool threw an error that is not a ToolFailure. */
+  readonly crashed?: true;
+}
+
 /**
- * Runs a call. An error becomes a result with `failed`; a command that exits with 1 has not failed.
- * An aborted call without output has an empty result.
+ * Runs a call. An error becomes a result with `failed`, as does work that failed, such as a command
+ * that exits with 1. An unexpected error is a crash of the tool. An aborted call without output has
+ * an empty result.
  */
 export const runTool = async (
   call: ValidCall,
   environment: ToolEnvironment,
   { id, approved, answered = approved, stopRun }: RunToolOptions,
   signal: AbortSignal,
-): Promise<ToolOutcome & { failed: boolean }> => {
+): Promise<RunOutcome> => {
   const { tool, input } = call;
   const { shell, search, openArtifact, feed } = environment;
   const isJudged = (path: string) => isJudgedPath(call, environment.permissions, path, answered);
@@ -112,14 +119,15 @@ export const runTool = async (
       leavePlanMode: approved ? () => environment.permissions.leavePlan() : undefined,
       progress: (note) => feed.emit({ type: 'tool.progress', call: id, note }),
     });
-    return withContext({ failed: false, ...outcome }, context);
+    return withContext({ failed: outcome.isError === true, ...outcome }, context);
   } catch (error) {
     if (error instanceof ToolFailure) {
       return withContext({ content: error.message, failed: true }, context);
     }
     if (signal.aborted && error === signal.reason) return { content: '', failed: true };
     const message = error instanceof Error ? error.message : String(error);
-    return { content: `${tool.name} failed unexpectedly: ${message}`, failed: true };
+    const content = `${tool.name} failed unexpectedly: ${message}`;
+    return { content, failed: true, crashed: true, facts: { crashed: true } };
   }
 };
 

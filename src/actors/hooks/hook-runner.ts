@@ -122,7 +122,13 @@ export class HookRunner implements Hooks {
     const name = setup.action.kind === 'command' ? setup.action.command : setup.action.name;
     const output = readHookOutput(event, name, end);
     const { outcome, detail } = output;
-    const run = { hook: hookName(name), outcome, durationMs: clock.now() - startedAt, detail };
+    const run = {
+      hook: hookName(name),
+      outcome,
+      durationMs: clock.now() - startedAt,
+      detail,
+      ...(end.kind === 'exited' && { exitCode: end.exitCode }),
+    };
     this.recordRun(event, run, job.call);
     for (const text of output.messages) this.notifyOnce(text);
     return { output, run };

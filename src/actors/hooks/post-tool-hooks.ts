@@ -7,6 +7,7 @@ import type { ValidCall } from '../permissions/judge-call.js';
 
 interface EndedCall extends ToolOutcome {
   readonly failed: boolean;
+  readonly crashed?: true;
   readonly interrupted: boolean;
   readonly durationMs: number;
 }
@@ -33,7 +34,7 @@ export const postToolHooks = async (
   const result =
     event === 'PostToolUse'
       ? { tool_response: { content, isError, ...facts } }
-      : { error: textOf(content), is_interrupt: outcome.interrupted };
+      : { error: errorText(content), is_interrupt: outcome.interrupted };
   const options = { subject: tool.name, call, signal: pending.controller.signal };
   const verdict = await hooks.fire(event, { ...request, ...result }, options);
   const { updatedOutput, block, context, halt: stopReason } = verdict;
@@ -62,6 +63,12 @@ export const withContext = <Outcome extends ToolOutcome>(
   const shown = blocks.filter((block) => block.type !== 'text' || block.text !== '');
   return { ...outcome, content: [...shown, ...added] };
 };
+
+/** Returns the text blocks of a result. Media are left out, because a hook expects a message. */
+const errorText = (content: ToolOutcome['content']): string =>
+  typeof content === 'string'
+    ? content
+    : content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : (JSON.stringify(content) ?? '');

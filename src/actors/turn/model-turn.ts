@@ -37,7 +37,7 @@ import {
   type RequestAdmissionDeps,
   recheckAdmission,
 } from './request-admission.js';
-import { LetterCutoff, sendUserMessage } from './send-user-message.js';
+import { LetterCutoff, type RefusalLimits, sendUserMessage } from './send-user-message.js';
 
 export interface TurnDeps extends RequestAdmissionDeps {
   readonly journal: JournaledState;
@@ -54,7 +54,7 @@ export interface TurnDeps extends RequestAdmissionDeps {
   readonly contextProvider: ContextProvider;
   readonly windowOf: (model: string) => WindowThresholds;
   readonly toolCount: number;
-  readonly limits: LoopLimits;
+  readonly limits: LoopLimits & RefusalLimits;
   /** True if the provider can tell why a prefix was not read from its cache. */
   readonly diagnostics: boolean;
 }

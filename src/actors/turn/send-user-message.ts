@@ -1,5 +1,6 @@
 /** Builds and records the next user message: tool results, letters and reminders. */
 import type { History } from '../../context/history/history.js';
+import type { AgentLimits } from '../../protocol/agent/agent-limits.js';
 import type { AgentEvent, TurnInput } from '../../protocol/agent/agent-state.js';
 import type { ContextProvider } from '../../protocol/model/context-provider.js';
 import type { UserPart } from '../../protocol/session/journal-record.js';
@@ -8,9 +9,12 @@ import type { JournaledState } from '../agent/journaled-state.js';
 const CONTINUE =
   'Your last message was cut off at the output limit. Continue exactly where it ended, in smaller pieces.';
 
+export type RefusalLimits = Pick<AgentLimits, 'refusedTurnsBeforeWarning' | 'maxRefusedTurns'>;
+
 interface UserMessageDeps {
   readonly journal: JournaledState;
   readonly contextProvider: ContextProvider;
+  readonly limits: RefusalLimits;
 }
 
 /** Letters that arrived before the turn was cancelled. Later letters belong to the next run. */
@@ -36,8 +40,8 @@ export class LetterCutoff {
  * included.
  */
 export const sendUserMessage = async (
-  { journal, contextProvider }: UserMessageDeps,
-  { cutShort }: Pick<TurnInput, 'cutShort'>,
+  { journal, contextProvider, limits }: UserMessageDeps,
+  { cutShort, refusedTurns }: Pick<TurnInput, 'cutShort' | 'refusedTurns'>,
   letters: LetterCutoff,
   send: (event: AgentEvent) => void,
 ): Promise<void> => {
@@ -46,11 +50,17 @@ export const sendUserMessage = async (
   const { waiting } = history;
   if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
   if (parts.length === 0) return;
+  if (refusedTurns >= limits.refusedTurnsBeforeWarning && history.calls.size > 0) {
+    parts.push({ text: refusalText(refusedTurns, limits) });
+  }
   journal.record({ type: 'user.sent', parts });
   const count = waiting - history.waiting;
   // Results alone are not reported: the machine knows that they need an answer.
   if (count > 0 || cutShort) send({ type: 'letters.taken', count });
 };
+
+const refusalText = (turns: number, { maxRefusedTurns }: RefusalLimits): string =>
+  `[Skein: every call of your last ${turns === 1 ? '1 turn' : `${turns} turns`} was refused: unknown tools, invalid input, denials or crashed tools. Read the refusals and do something else, or end and report the obstacle. After ${maxRefusedTurns} such turns you are stopped.]`;
 
 /**
  * Builds the message: results first, in call order, as the API requires; then letters; reminders

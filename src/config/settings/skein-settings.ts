@@ -12,6 +12,14 @@ export interface SkeinSettings {
   readonly maxConcurrentAgents: number;
   /** Maximum depth of the agent tree below the lead. */
   readonly maxDepth: number;
+  /** Maximum calls of one message that run; further calls are refused. With 0 no call runs. */
+  readonly maxCallsPerMessage: number;
+  /** Consecutive turns in which every call was refused after which the model is warned. */
+  readonly refusedTurnsBeforeWarning: number;
+  /** Consecutive turns in which every call was refused after which the agent is stopped. */
+  readonly maxRefusedTurns: number;
+  /** Times that an agent may repeat the same calls with the same results before it is stopped. */
+  readonly maxRepeatedCalls: number;
   /** Maximum model requests at the same time. With 0 no run starts. */
   readonly maxConcurrentRequests: number;
   /** Cost limit for a run and all its agents, in US dollars. Default: none. */
@@ -83,6 +91,10 @@ export const SKEIN_DEFAULTS: SkeinSettings = {
   maxAgents: 200,
   maxConcurrentAgents: 20,
   maxDepth: 3,
+  maxCallsPerMessage: 200,
+  refusedTurnsBeforeWarning: 5,
+  maxRefusedTurns: 15,
+  maxRepeatedCalls: 10,
   maxConcurrentRequests: 64,
   agentIdleTimeoutMs: 600_000,
   agentWallTimeoutMs: 3_600_000,
@@ -138,6 +150,10 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
   maxAgents: zeroOrMore,
   maxConcurrentAgents: zeroOrMore,
   maxDepth: zeroOrMore,
+  maxCallsPerMessage: zeroOrMore,
+  refusedTurnsBeforeWarning: oneOrMore,
+  maxRefusedTurns: oneOrMore,
+  maxRepeatedCalls: { schema: z.int().min(2), expects: 'a whole number of 2 or more' },
   maxConcurrentRequests: zeroOrMore,
   maxBudgetUsd: { schema: z.number().min(0), expects: 'an amount in US dollars of 0 or more' },
   maxBudgetTokens: { schema: z.int().min(0), expects: 'a number of tokens of 0 or more' },

@@ -13,8 +13,12 @@ export interface AgentLimits {
   readonly maxPauses: number;
   /** Maximum compaction attempts for one prompt that is too long. */
   readonly maxCompactions: number;
-  /** Maximum consecutive turns in which every call failed. */
-  readonly maxFailedTurns: number;
+  /** Maximum calls of one message that run. Further calls are refused. */
+  readonly maxCallsPerMessage: number;
+  /** Consecutive turns in which every call was refused after which the model is warned. */
+  readonly refusedTurnsBeforeWarning: number;
+  /** Consecutive turns in which every call was refused after which the agent is stopped. */
+  readonly maxRefusedTurns: number;
   /** Maximum times that a review may send a run back. After that the run ends anyway. */
   readonly maxSentBack: number;
   /** Turns of a run with the same denial after which the agent is stopped. */
@@ -34,10 +38,12 @@ export const DEFAULT_LIMITS: AgentLimits = {
   maxContinuations: 3,
   maxPauses: 20,
   maxCompactions: 3,
-  maxFailedTurns: 5,
+  maxCallsPerMessage: 200,
+  refusedTurnsBeforeWarning: 5,
+  maxRefusedTurns: 15,
   maxSentBack: 8,
   maxSameDenials: 3,
   maxDeniedTurns: 20,
   roundsBeforeWarning: 3,
-  maxRounds: 6,
+  maxRounds: 10,
 };

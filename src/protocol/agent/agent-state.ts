@@ -27,8 +27,8 @@ export interface Call {
   readonly safe: boolean;
   /** True if the limit of concurrent calls does not count the call, because its work has limits of its own. */
   readonly onlyWaits: boolean;
-  /** True if the call ended in an error, a denial or an invalid input. */
-  readonly failed: boolean;
+  /** True if the runtime refused the call (unknown tool, invalid input, denial) or its tool crashed. */
+  readonly refused: boolean;
 }
 
 export interface AgentInput {
@@ -86,7 +86,7 @@ export type AgentEvent =
   // Facts, from the crew.
   | ({ readonly type: 'call.ruled' } & CallClass)
   | ({ readonly type: 'call.asking' } & CallClass)
-  | { readonly type: 'call.ended'; readonly id: string; readonly failed: boolean }
+  | { readonly type: 'call.ended'; readonly id: string; readonly refused: boolean }
   /** The review has ended. A run that was sent back continues with the reviewer's letter. */
   | { readonly type: 'run.reviewed'; readonly sentBack: boolean }
   // Facts, from the other slots.
@@ -129,6 +129,8 @@ export interface TurnInput {
   readonly attempt: number;
   readonly onFallback: boolean;
   readonly cutShort: boolean;
+  /** Consecutive turns before this one in which every call was refused. */
+  readonly refusedTurns: number;
   /** True if the turn may ask for a compaction before it sends the request. */
   readonly mayCompact: boolean;
 }

@@ -47,6 +47,8 @@ export interface HookRun {
   readonly durationMs: number;
   /** Error text, or the reason for a block. Empty if there is none. */
   readonly detail: string;
+  /** Left out for a function, and for a command that did not exit by itself. */
+  readonly exitCode?: number;
 }
 
 /** Combined output of all hooks of one event. A failed hook contributes no output. */

@@ -37,6 +37,8 @@ const hookRan = z.object({
   detail: z.string(),
   /** Id of the tool call. */
   call: z.string().optional(),
+  /** Left out for a function, for a command that did not exit by itself, and in older journals. */
+  exitCode: z.number().int().optional(),
 });
 
 const questionAsked = z.object({

@@ -65,6 +65,10 @@ export const leadServices = async (
       ...DEFAULT_LIMITS,
       maxTurns: options.maxTurns,
       maxRetries: skein.maxRetries,
+      maxCallsPerMessage: skein.maxCallsPerMessage,
+      refusedTurnsBeforeWarning: skein.refusedTurnsBeforeWarning,
+      maxRefusedTurns: skein.maxRefusedTurns,
+      maxRounds: skein.maxRepeatedCalls,
     },
     staysIdle: options.staysIdle,
     permissions: permissionManager({

@@ -141,8 +141,8 @@ export const projectEvent = (record: JournalRecord): EventProjection => {
       return { type: final ? 'agent.stopped' : 'run.ended', cites, reason, detail, turns };
     }
     case 'hook.ran': {
-      const { event, hook, outcome, durationMs, detail, call } = record;
-      return { type: 'hook.ran', cites, event, hook, outcome, durationMs, detail, call };
+      const { event, hook, outcome, durationMs, detail, call, exitCode } = record;
+      return { type: 'hook.ran', cites, event, hook, outcome, durationMs, detail, call, exitCode };
     }
     case 'files.watched':
       return { type: 'files.watched', cites, call: record.call };

@@ -47,7 +47,7 @@ export const formatEvent = (event: SwarmEvent): string => {
     case 'tool.ended': {
       const times = values.number('repeated');
       const repeats = times > 1 ? `, the same ${times} times in a row` : '';
-      return `${values.text('tool')} ended, ${values.text('outcome')}, in ${values.duration()}${repeats}`;
+      return `${values.text('tool')} ended, ${values.text('outcome')}${values.exit(event.facts)}, in ${values.duration()}${repeats}`;
     }
     case 'context.compacted':
       return `context compacted (${values.text('reason')}): from about ${formatNumber(values.number('tokensBefore'))} to ${formatNumber(values.number('tokensAfter'))} tokens`;
@@ -72,7 +72,7 @@ export const formatEvent = (event: SwarmEvent): string => {
       return `limit reached, ${values.text('what')} (${formatNumber(values.number('limit'))}): ${values.text('detail')}`;
     case 'hook.ran': {
       const detail = values.text('detail') === '' ? '' : `: ${values.text('detail')}`;
-      return `hook ${values.text('hook')} of ${values.text('event')} ran, ${values.text('outcome')}, in ${values.duration()}${detail}`;
+      return `hook ${values.text('hook')} of ${values.text('event')} ran, ${values.text('outcome')}${values.exit(event)}, in ${values.duration()}${detail}`;
     }
     case 'files.watched':
       return `saved the files that ${values.text('call')} may change`;
@@ -156,6 +156,12 @@ class EventValues {
 
   duration(): string {
     return formatSeconds(this.number('durationMs'));
+  }
+
+  /** Returns the exit code in brackets, if the call or hook ended with a code other than 0. */
+  exit(facts: unknown): string {
+    const { exitCode } = (facts ?? {}) as Readonly<Record<string, unknown>>;
+    return typeof exitCode === 'number' && exitCode !== 0 ? ` (exit code ${exitCode})` : '';
   }
 
   rule(): string {

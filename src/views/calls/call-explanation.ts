@@ -75,6 +75,7 @@ interface ExplainedHook {
   readonly outcome: string;
   readonly durationMs: number;
   readonly detail: string;
+  readonly exitCode?: number;
 }
 
 const MAX_INPUT_LENGTH = 2_000;
@@ -216,9 +217,10 @@ class ExplanationFold {
         break;
       }
       case 'hook.ran': {
-        const { event, hook, outcome, durationMs, detail } = record;
+        const { event, hook, outcome, durationMs, detail, exitCode } = record;
         const text = shortenMiddle(redact(detail), MAX_RESULT_LENGTH);
-        this.hooks.push({ event, hook: redact(hook), outcome, durationMs, detail: text });
+        const exit = exitCode !== undefined && { exitCode };
+        this.hooks.push({ event, hook: redact(hook), outcome, durationMs, detail: text, ...exit });
         break;
       }
       case 'files.changed':

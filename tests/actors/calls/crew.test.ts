@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { PermissionAnswer } from '../../../src/protocol/permission/permission-question.js';
+import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
 import { type ToolContext, ToolFailure } from '../../../src/protocol/tools/tool.js';
 import {
   calls,
   callsBadly,
+  choosingModel,
   gate,
   says,
   scriptedModel,
@@ -192,12 +194,15 @@ describe('the crew', () => {
     expect(harness.results().c1).toBe('x\ufffd');
   });
 
-  test('marks a failed command as an error, without counting the turn as failed', async () => {
+  test('records failed work of a tool as an error, without counting the turn as refused', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
     const effects = { a: () => ({ content: 'exit 1', isError: true, facts: { exitCode: 1 } }) };
-    const harness = await leadHarness({ model, effects, limits: { maxFailedTurns: 1 } });
+    const harness = await leadHarness({ model, effects, limits: { maxRefusedTurns: 1 } });
     await harness.say('Go');
     expect(harness.results().c1).toBe('error: exit 1');
+    expect(await harness.records()).toContainEqual(
+      expect.objectContaining({ type: 'call.ended', outcome: 'error', facts: { exitCode: 1 } }),
+    );
     expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
@@ -212,6 +217,70 @@ describe('the crew', () => {
     const harness = await leadHarness({ model, effects });
     await harness.say('Go');
     expect(harness.items).toContainEqual({ type: 'tool.progress', call: 'c1', note: 'half way' });
+  });
+});
+
+describe('turns whose calls are all refused', () => {
+  const DENY_ALL: readonly PermissionRule[] = [
+    { behavior: 'deny', text: 'Change', source: 'user' },
+  ];
+  const crash = () => {
+    throw new TypeError('x is not a function');
+  };
+  const fail = () => {
+    throw new ToolFailure('There is no such file.');
+  };
+  const WARNING = 'every call of your last';
+
+  /** Runs 20 turns. Returns the requests with a warning, counted from 0, and the stop reason. */
+  const twentyTurns = async (tool: string, effect?: () => never) => {
+    const names = Array.from({ length: 20 }, (_, at) => `n${at}`);
+    const effects = Object.fromEntries(names.map((name) => [name, effect ?? crash]));
+    const model = choosingModel((_, number) => {
+      const name = names[number - 1];
+      return name === undefined ? done : [calls(name, tool, { name })];
+    });
+    const harness = await leadHarness({ model, effects, rules: DENY_ALL });
+    await harness.say('Go');
+    const { stop } = await harness.lead.stopped;
+    const warned = model.requests.flatMap(({ body }, at) => {
+      const { messages } = JSON.parse(body) as { messages: unknown[] };
+      return JSON.stringify(messages.at(-1)).includes(WARNING) ? [at] : [];
+    });
+    return { reason: stop.reason, requests: model.requests.length, warned };
+  };
+
+  test.each([
+    ['an unknown tool', 'Dance', undefined],
+    ['a denial', 'Change', undefined],
+    ['a crashed tool', 'Look', crash],
+  ])(
+    'warn the model from the fifth turn and stop the agent after the fifteenth: %s',
+    async (_, tool, effect) => {
+      expect(await twentyTurns(tool, effect)).toEqual({
+        reason: 'repeated_tool_failure',
+        requests: 15,
+        warned: [5, 6, 7, 8, 9, 10, 11, 12, 13, 14],
+      });
+    },
+  );
+
+  test('do not include turns whose calls ran and failed', async () => {
+    expect(await twentyTurns('Look', fail)).toEqual({
+      reason: 'end_turn',
+      requests: 21,
+      warned: [],
+    });
+  });
+
+  test('have limits of their own in the settings', async () => {
+    const model = choosingModel((_, number) => [calls(`c${number}`, 'Dance', { number })]);
+    const limits = { refusedTurnsBeforeWarning: 1, maxRefusedTurns: 2 };
+    const harness = await leadHarness({ model, limits });
+    await harness.say('Go');
+    expect((await harness.lead.stopped).stop.reason).toBe('repeated_tool_failure');
+    expect(model.requests).toHaveLength(2);
+    expect(model.requests[1]?.body).toContain(`${WARNING} 1 turn`);
   });
 });
 

@@ -112,15 +112,57 @@ describe('hooks in the path of a call', () => {
     expect(read).toContain('&lt;/hook-context> Format it.');
   });
 
-  test('receive the error of a failed call in PostToolUseFailure', async () => {
+  test('receive the error of a failed call in PostToolUseFailure, which the log records as an error', async () => {
+    const failed = appendInput('"$CLAUDE_PROJECT_DIR"/../failed');
+    const succeeded = appendInput('"$CLAUDE_PROJECT_DIR"/../succeeded');
     const scene = await hooked(
-      hook('PostToolUseFailure', appendInput('"$CLAUDE_PROJECT_DIR"/../failed')),
-      [{ match: { turn: 0 }, reply: calls('Read', { file_path: 'gone.txt' }) }, { reply: 'Done.' }],
+      {
+        ...hook('PostToolUseFailure', `${failed}; exit 3`),
+        ...hook('PostToolUse', succeeded),
+      },
+      [
+        {
+          match: { turn: 0 },
+          reply: {
+            tool_use: [
+              { name: 'Read', input: { file_path: 'gone.txt' } },
+              { name: 'Bash', input: { command: 'echo half-way; exit 7' } },
+              { name: 'Bash', input: { command: 'sleep 60', timeout: 100 } },
+              { name: 'Bash', input: { command: 'kill -9 $$' } },
+              { name: 'Bash', input: { command: 'true' } },
+            ],
+          },
+        },
+        { reply: 'Done.' },
+      ],
     );
-    await scene.run(['-p', 'go']);
+    await scene.run(['-p', 'go', '--permission-mode', 'bypassPermissions']);
+    const failure = (tool: string, error: string) => ({
+      hook_event_name: 'PostToolUseFailure',
+      tool_name: tool,
+      is_interrupt: false,
+      error: expect.stringContaining(error),
+    });
     expect(scene.seen('failed')).toMatchObject([
-      { tool_name: 'Read', is_interrupt: false, error: expect.stringContaining('gone.txt') },
+      failure('Read', 'gone.txt'),
+      failure('Bash', 'half-way'),
+      failure('Bash', 'Stopped after 100 ms'),
+      failure('Bash', 'Ended by signal SIGKILL'),
     ]);
+    expect(scene.seen('succeeded')).toMatchObject([{ tool_input: { command: 'true' } }]);
+    const journal = await scene.journal();
+    const outcomes = ['error', 'error', 'error', 'error', 'ok'];
+    const ended = journal.flatMap((record) =>
+      record.type === 'call.ended' ? [record.outcome] : [],
+    );
+    expect(ended).toEqual(outcomes);
+    const { stdout } = await scene.run(['logs', '--json']);
+    const logged = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+    expect(logged.flatMap(({ type, outcome }) => (type === 'tool.ended' ? outcome : []))).toEqual(
+      outcomes,
+    );
+    const exits = logged.flatMap(({ type, exitCode }) => (type === 'hook.ran' ? exitCode : []));
+    expect(exits).toEqual([3, 3, 3, 3, 0]);
   });
 
   test('are killed together with the program', async () => {

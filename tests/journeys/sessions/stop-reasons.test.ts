@@ -146,12 +146,12 @@ describe('a run stops with', () => {
     });
   });
 
-  test('repeated_tool_failure: every call of several turns in a row failed', async () => {
-    const end = await runToEnd([{ reply: calls('Read', { file_path: 'absent-{{turn}}' }) }]);
+  test('repeated_tool_failure: every call of several turns in a row was refused', async () => {
+    const end = await runToEnd([{ reply: calls('Teleport', { place: 'absent-{{turn}}' }) }]);
     expect(end).toMatchObject({
       code: 1,
       stop_reason: 'repeated_tool_failure',
-      result: { num_turns: 5 },
+      result: { num_turns: 15 },
     });
   });
 

@@ -155,10 +155,11 @@ const causeOf = ({ rule, source, file, line, hook, by }: ExplainedRuling): reado
 
 const addHooks = ({ hooks }: CallExplanation, page: TextPage): void => {
   if (hooks.length === 0) page.line('None.', '  ');
-  for (const { event, hook, outcome, durationMs, detail } of hooks) {
+  for (const { event, hook, outcome, durationMs, detail, exitCode } of hooks) {
+    const exit = exitCode === undefined ? '' : ` (exit code ${exitCode})`;
     const suffix = detail === '' ? '' : `: ${plainText(detail, 300)}`;
     page.line(
-      `${event} ${plainText(hook)}: ${outcome}, ${formatSeconds(durationMs)}${suffix}`,
+      `${event} ${plainText(hook)}: ${outcome}${exit}, ${formatSeconds(durationMs)}${suffix}`,
       '  ',
     );
   }
