@@ -40,6 +40,11 @@ export const foldRecords = (records: readonly JournalRecord[], base?: FoldedStat
   return { history, cache };
 };
 
+/** A requested call with its position in its message, counted from 1. */
+interface NumberedCall extends RequestedCall {
+  readonly number: number;
+}
+
 export class JournaledState implements FoldedState {
   readonly history: History;
   readonly cache: CacheLog;
@@ -49,7 +54,7 @@ export class JournaledState implements FoldedState {
   /** Sequence number of the last record. */
   seq: number;
   /** Calls of the current attempt. Their message may not be recorded yet. */
-  private readonly drafts = new Map<string, RequestedCall>();
+  private readonly drafts = new Map<string, NumberedCall>();
 
   /** `records` are all records that the journal already has. */
   constructor(journal: Journal, records: readonly JournalRecord[], base?: FoldedState) {
@@ -129,7 +134,7 @@ export class JournaledState implements FoldedState {
   }
 
   draftCall(call: RequestedCall): void {
-    this.drafts.set(call.id, call);
+    this.drafts.set(call.id, { ...call, number: this.drafts.size + 1 });
   }
 
   isDrafted(id: string): boolean {
@@ -140,7 +145,7 @@ export class JournaledState implements FoldedState {
     this.drafts.clear();
   }
 
-  requestedCall(id: string): RequestedCall | undefined {
+  requestedCall(id: string): NumberedCall | undefined {
     return this.drafts.get(id) ?? this.history.calls.get(id);
   }
 }

@@ -21,6 +21,7 @@ import { endedItem, type PendingCall, pendingCall } from './pending-call.js';
 import { type GateListener, PermissionGate, type PermissionGateDeps } from './permission-gate.js';
 import { runTool, type ToolEnvironment, writablePathsOf } from './run-tool.js';
 import {
+  excessResult,
   INTERRUPTED_RESULT,
   isOverBound,
   LOST_RESULT,
@@ -77,7 +78,7 @@ class Crew implements GateListener {
   execute(order: CrewOrder): void {
     switch (order.type) {
       case 'call.judge':
-        this.judge(order.id);
+        this.judge(this.register(order.id));
         break;
       case 'call.start':
         this.start(order.id);
@@ -106,7 +107,7 @@ class Crew implements GateListener {
     const isLost = started != null && !started.readOnly;
     const pending = this.register(id);
     if (pending === undefined) return;
-    if (!isLost) this.gate.judge(pending);
+    if (!isLost) this.judge(pending);
     else if (this.gate.rejoins(pending)) this.admit(pending);
     else this.end(pending, 'interrupted', LOST_RESULT);
   }
@@ -128,14 +129,29 @@ class Crew implements GateListener {
   private register(id: string): PendingCall | undefined {
     const requested = this.deps.journal.requestedCall(id);
     if (requested === undefined) return undefined;
-    const pending = pendingCall(requested, this.deps.attempt());
+    const pending = pendingCall(requested, requested.number, this.deps.attempt());
     this.calls.set(id, pending);
     return pending;
   }
 
-  private judge(id: string): void {
-    const pending = this.register(id);
-    if (pending !== undefined) this.gate.judge(pending);
+  private judge(pending: PendingCall | undefined): void {
+    if (pending === undefined) return;
+    const { maxCallsPerMessage } = this.deps.limits;
+    if (pending.number <= maxCallsPerMessage) this.gate.judge(pending);
+    else this.refuseExcess(pending, maxCallsPerMessage);
+  }
+
+  /** Answers a call after the maximum of its message. No hook, rule or person sees such a call. */
+  private refuseExcess(pending: PendingCall, limit: number): void {
+    if (pending.number > limit + 1) {
+      this.end(pending, 'invalid', excessResult.short);
+      return;
+    }
+    this.end(pending, 'invalid', excessResult.first(limit));
+    const detail = excessResult.notice(limit);
+    if (this.write({ type: 'bound.hit', what: 'calls-per-message', limit, detail })) {
+      this.deps.feed.emit({ type: 'notice', text: detail });
+    }
   }
 
   admit({ requested, call }: PendingCall): void {

@@ -9,7 +9,10 @@ import type { ResultBlock } from '../../protocol/tools/tool.js';
 import { inputDigest, shortDigest } from '../permissions/input-digest.js';
 import type { PendingCall } from './pending-call.js';
 
-export type LoopLimits = Pick<AgentLimits, 'roundsBeforeWarning' | 'maxRounds'>;
+export type LoopLimits = Pick<
+  AgentLimits,
+  'roundsBeforeWarning' | 'maxRounds' | 'maxCallsPerMessage'
+>;
 
 type Content = string | readonly ResultBlock[];
 
@@ -51,7 +54,7 @@ export class LoopDetector {
   }
 
   observe(
-    { requested, call, digest: startedDigest }: PendingCall,
+    { requested, number, call, digest: startedDigest }: PendingCall,
     observed: ObservedCall,
   ): LoopFinding {
     const { outcome, content, gist } = observed;
@@ -64,6 +67,10 @@ export class LoopDetector {
     const digest = shortDigest(`${tool}\n${input}\n${result}`);
     if (call?.tool.polls?.(call.input) === true) {
       return { content, trace: { digest, polls: true }, stop: undefined };
+    }
+    // Thousands of calls may be over the limit of a message, so their results carry no warning.
+    if (number > this.limits.maxCallsPerMessage) {
+      return { content, trace: { digest }, stop: undefined };
     }
     const rounds = this.history.loopGuard.roundsWith(digest);
     const agents = this.agentsThatFail(`${tool}\n${input}`, observed.failed, result);

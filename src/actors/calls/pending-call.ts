@@ -8,6 +8,8 @@ import type { CallAttempt } from './call-records.js';
 
 export interface PendingCall {
   readonly requested: RequestedCall;
+  /** Position in the message, counted from 1. */
+  readonly number: number;
   readonly at: CallAttempt;
   /** Aborts the running step of the call: hooks, a question or the tool. */
   controller: AbortController;
@@ -28,8 +30,13 @@ export interface PendingCall {
   isDone: boolean;
 }
 
-export const pendingCall = (requested: RequestedCall, at: CallAttempt): PendingCall => ({
+export const pendingCall = (
+  requested: RequestedCall,
+  number: number,
+  at: CallAttempt,
+): PendingCall => ({
   requested,
+  number,
   at,
   controller: new AbortController(),
   call: undefined,

@@ -45,6 +45,18 @@ export const prefixed = (
     ? `${prefix}${content}`.trimEnd()
     : [{ type: 'text', text: prefix.trimEnd() }, ...content];
 
+/**
+ * Results and notice of calls after the maximum of a message. Only the first result explains the
+ * limit, because there may be thousands.
+ */
+export const excessResult = {
+  first: (limit: number) =>
+    `Not run: a message may request at most ${limit} calls (skein.maxCallsPerMessage), and this call and all later calls of the message are over that limit. Request them in later messages, or do the work with fewer calls.`,
+  short: 'Not run: too many calls in this message.',
+  notice: (limit: number) =>
+    `A message requested more than ${limit} calls (skein.maxCallsPerMessage). The calls over the limit were not run.`,
+};
+
 export const INTERRUPTED_RESULT = 'Interrupted by the user before it could finish.';
 
 export const LOST_RESULT =

@@ -11,6 +11,8 @@ interface HistoryCall {
   readonly id: string;
   readonly tool: string;
   readonly input: unknown;
+  /** Position in the message, counted from 1. */
+  readonly number: number;
   started: { readonly readOnly: boolean } | null;
   result: { readonly raw: RawJson; readonly outcome: CallOutcome } | null;
   notes: readonly ToolNote[];
@@ -48,7 +50,8 @@ export class OpenCalls extends Map<string, HistoryCall> {
       if (block.type !== 'tool_use') continue;
       const id = String(block.id);
       const draft = this.drafts.get(id) ?? BLANK;
-      const call = { id, tool: String(block.name), input: block.input, ...draft };
+      const number = this.inOrder.length + 1;
+      const call = { id, tool: String(block.name), input: block.input, number, ...draft };
       this.set(id, call);
       this.inOrder.push(call);
     }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type Hooks, NO_VERDICT } from '../../../src/protocol/permission/hooks.js';
 import type { PermissionAnswer } from '../../../src/protocol/permission/permission-question.js';
 import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
 import { type ToolContext, ToolFailure } from '../../../src/protocol/tools/tool.js';
@@ -217,6 +218,76 @@ describe('the crew', () => {
     const harness = await leadHarness({ model, effects });
     await harness.say('Go');
     expect(harness.items).toContainEqual({ type: 'tool.progress', call: 'c1', note: 'half way' });
+  });
+});
+
+describe('a message with more calls than the limit', () => {
+  const fired: string[] = [];
+  const hooks: Hooks = {
+    has: (event) => event === 'PreToolUse' || event === 'PostToolUse',
+    async fire(event, _facts, { call = '' }) {
+      fired.push(`${event} ${call}`);
+      return NO_VERDICT;
+    },
+  };
+  const TOOLS = ['Look', 'Change', 'Dance'];
+
+  /** A message of 10,000 calls of several classes, or the first of them. */
+  const wide = (count = 10_000) =>
+    Array.from({ length: count }, (_, at) =>
+      calls(`c${at}`, TOOLS[at % TOOLS.length] ?? '', { name: `n${at}` }),
+    );
+
+  test('runs the first calls only, and refuses the rest in order without hooks, rulings and questions', async () => {
+    fired.length = 0;
+    const model = scriptedModel(wide(), done);
+    const surface = scriptedSurface(...Array.from({ length: 67 }, () => allows));
+    const harness = await leadHarness({ model, hooks, surface, mode: 'default' });
+    await harness.say('Go');
+    expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
+    const results = Object.entries(harness.results());
+    expect(results.map(([id]) => id)).toEqual(wide().map((_, at) => `c${at}`));
+    const refused = results.filter(([, text]) => text.includes('Not run'));
+    expect(refused.map(([id]) => id)).toEqual(results.slice(200).map(([id]) => id));
+    expect(refused[0]?.[1]).toMatch(/^error: .*at most 200 calls.*skein\.maxCallsPerMessage/);
+    expect(Math.max(...refused.slice(1).map(([, text]) => text.length))).toBeLessThan(100);
+    const ran = harness.callLog.filter((line) => line.startsWith('start '));
+    expect(ran).toHaveLength(134);
+    const records = await harness.records();
+    const numbers = [
+      ...fired.map((line) => line.split(' ')[1] ?? ''),
+      ...records.flatMap((it) =>
+        it.type === 'call.ruled' || it.type === 'question.asked' ? [it.call] : [],
+      ),
+    ].map((id) => Number(id.slice(1)));
+    expect(Math.max(...numbers)).toBeLessThan(200);
+    expect(records.filter(({ type }) => type === 'bound.hit')).toMatchObject([
+      { what: 'calls-per-message', limit: 200 },
+    ]);
+  });
+
+  test('is bounded after a crash too, by the position of a call in its message', async () => {
+    const held = heldEffect();
+    const before = await leadHarness({
+      model: scriptedModel(wide(6)),
+      effects: { n1: held.effect },
+    });
+    await before.say('Go');
+    await before.lead.close();
+    const after = await leadHarness({
+      model: scriptedModel(done),
+      limits: { maxCallsPerMessage: 4 },
+      store: before.store,
+      choice: { kind: 'resume', id: before.lead.id },
+    });
+    after.lead.start();
+    await after.lead.stopped;
+    expect(after.callLog).toEqual(['start n3', 'end n3']);
+    expect(after.results()).toMatchObject({
+      c1: expect.stringContaining('Skein was stopped while this call was running'),
+      c3: 'did n3',
+      c4: expect.stringContaining('Not run'),
+    });
   });
 });
 

@@ -115,6 +115,40 @@ describe('a shell command', () => {
   });
 });
 
+describe('calls over the limit of a message', () => {
+  test('are refused in order and have no effect, in a sub-agent as in the lead', async () => {
+    const tool_use = Array.from({ length: 5 }, (_, at) => ({
+      name: 'Bash',
+      input: { command: `echo $((${at})) >> ran` },
+    }));
+    const task = { subagent_type: 'tester', description: 'Work', prompt: 'the child' };
+    const scene = await setScene([
+      { match: { firstUser: 'the child', turn: 0 }, reply: { tool_use } },
+      { match: { firstUser: 'the child' }, reply: 'Done below.' },
+      { match: { turn: 0 }, reply: { tool_use } },
+      { match: { turn: 1 }, reply: { tool_use: [{ name: 'Task', input: task }] } },
+      { reply: 'Done.' },
+    ]);
+    const flags = ['--permission-mode', 'bypassPermissions', ...STREAM];
+    const env = { SKEIN_MAX_CALLS_PER_MESSAGE: '3' };
+    const { code, result } = await scene.run(['-p', 'go', ...flags], { env });
+    expect([code, result.result]).toEqual([0, 'Done.']);
+    expect(await readFile(join(scene.workspace, 'ran'), 'utf8')).toBe('0\n1\n2\n'.repeat(2));
+    const answered = scene.bodies().flatMap((body) => {
+      const results = resultsIn(body);
+      return results.length === 5 ? [results] : [];
+    });
+    expect(answered).toHaveLength(2);
+    for (const results of answered) {
+      expect(results.map(({ is_error }) => is_error === true)).toEqual([
+        ...Array(3).fill(false),
+        ...Array(2).fill(true),
+      ]);
+      expect(results[3]?.content).toMatch(/at most 3 calls \(skein\.maxCallsPerMessage\)/);
+    }
+  });
+});
+
 describe('a hundred calls in a message', () => {
   test('are all answered in order', async () => {
     const reads = Array.from({ length: 100 }, (_, index) => ({
