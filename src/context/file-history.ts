@@ -10,35 +10,100 @@ export interface FileHistory {
   readonly left: readonly FileState[];
 }
 
-/** Returns the files changed after record `to`, in the order of their first change. */
+/** Attempts of the rewind that a plan undoes. */
+interface UndoneAttempts {
+  /** Number of the last record of the attempts. */
+  readonly upTo: number;
+  readonly isSame: (first: FileState, second: FileState) => boolean;
+}
+
+/**
+ * Returns the files changed after record `to`, in the order of their first change. With `undone`, a
+ * file that another program changed between two attempts of that rewind gets the version of that
+ * program.
+ */
 export const fileHistoriesSince = (
   records: readonly JournalRecord[],
   to: number,
+  undone?: UndoneAttempts,
 ): readonly FileHistory[] => {
-  const fates = new Map<string, FileHistory>();
-  const take = ({ path, before, after }: FileChange, isCertain: boolean) => {
-    const history = fates.get(path);
-    const wanted = history?.wanted ?? before;
-    const left = isCertain ? [after] : [...(history?.left ?? [before]), after];
-    fates.set(path, { path, wanted, left });
+  const histories = new Map<string, FileHistory>();
+  const wantedOf = ({ path, before }: FileChange, seq: number): FileState => {
+    const history = histories.get(path);
+    if (history === undefined) return before;
+    if (undone === undefined || seq > undone.upTo || before.kind === 'unknown')
+      return history.wanted;
+    return history.left.some((state) => undone.isSame(state, before)) ? history.wanted : before;
   };
   for (const [at, record] of records.entries()) {
     if (record.seq <= to) continue;
-    if (record.type === 'files.changed' || record.type === 'session.rewound') {
-      for (const change of record.changes) take(change, true);
-    }
-    // An interrupted rewind restored an unknown part of its files.
-    if (record.type === 'rewind.began' && !isFinished(records, at)) {
-      for (const change of record.changes) take(change, false);
+    const isInterrupted = isInterruptedRewind(records, at);
+    if (!('changes' in record) || (record.type === 'rewind.began' && !isInterrupted)) continue;
+    for (const change of record.changes) {
+      const { path, before, after } = change;
+      const wanted = wantedOf(change, record.seq);
+      // An interrupted rewind restored an unknown part of its files.
+      const earlier = isInterrupted ? (histories.get(path)?.left ?? []) : [];
+      const between = isInterrupted ? [before, ...statesBetween(before, after)] : [];
+      histories.set(path, { path, wanted, left: [...earlier, ...between, after] });
     }
   }
-  return [...fates.values()];
+  return [...histories.values()];
 };
 
-const isFinished = (records: readonly JournalRecord[], at: number): boolean => {
-  const next = records[at + 1];
-  return next?.type === 'session.rewound';
+/** Mode of a new folder until all files in it are restored. */
+const UNFINISHED_FOLDER_MODE = 0o700;
+
+/** Returns the states in which a kill can leave a file while it is restored. */
+const statesBetween = (before: FileState, after: FileState): readonly FileState[] => {
+  if (before.kind !== 'directory' && after.kind !== 'directory') return [];
+  const absent = { kind: 'absent' } as const;
+  if (after.kind !== 'directory') return [absent];
+  return [absent, { kind: 'directory', mode: UNFINISHED_FOLDER_MODE }];
 };
+
+type RewindBegan = JournalRecord & { readonly type: 'rewind.began' };
+
+/** True if the record at index `at` announces a rewind that did not reach its end. */
+const isInterruptedRewind = (records: readonly JournalRecord[], at: number): boolean => {
+  if (records[at]?.type !== 'rewind.began') return false;
+  const next = records[at + 1];
+  // A rewind that found all files restored by an earlier attempt has no changes of its own.
+  return next?.type !== 'session.rewound' || next.changes.length === 0;
+};
+
+/** Returns the announcements of rewinds that did not reach their end. */
+export const interruptedRewinds = (records: readonly JournalRecord[]): readonly RewindBegan[] =>
+  records.filter((_record, at): _record is RewindBegan => isInterruptedRewind(records, at));
+
+/** The rewind that `--undo` takes back. */
+export interface UndoneRewind {
+  readonly record: JournalRecord & { readonly type: 'rewind.began' | 'session.rewound' };
+  /** Number of the record before the rewind and before the attempts that it finished. */
+  readonly to: number;
+  /** True if the rewind or one of the attempts restored files. */
+  readonly hasFiles: boolean;
+}
+
+/** Returns the last rewind. Returns undefined if there was none. */
+export const lastRewind = (records: readonly JournalRecord[]): UndoneRewind | undefined => {
+  let at = records.findLastIndex(isRewind);
+  // The same command finishes an undo that was interrupted.
+  for (let record = records[at]; record?.type === 'rewind.began'; record = records[at]) {
+    const { undoes } = record;
+    if (undoes === undefined) break;
+    at = records.findIndex(({ seq }) => seq === undoes);
+  }
+  const record = records[at];
+  if (record === undefined || !isRewind(record)) return undefined;
+  let first = at;
+  while (records[first - 1]?.type === 'rewind.began') first -= 1;
+  const hasFiles = first < at || record.changes.length > 0;
+  return { record, to: (records[first]?.seq ?? record.seq) - 1, hasFiles };
+};
+
+const isRewind = (record: JournalRecord): record is UndoneRewind['record'] =>
+  record.type === 'session.rewound' || record.type === 'rewind.began';
 
 /**
  * Returns the number of files changed after each of the record numbers in `positions`, which are

@@ -8,6 +8,7 @@ import { readContents } from '../../host/files/file-contents.js';
 import {
   type RestoreLimits,
   type RestoreTarget,
+  removeDraft,
   restoreFile,
   restoreRefusal,
   setFolderMode,
@@ -39,9 +40,35 @@ export const keepCurrentFiles = (
     return { path, before: now, after: wanted };
   });
 
+/** Removes the temporary files of killed rewinds. Throws RestoreError. */
+export const removeDrafts = (
+  rewinds: readonly {
+    readonly changes: readonly FileChange[];
+    readonly draft?: string | undefined;
+  }[],
+  limits: RestoreLimits,
+): void => {
+  for (const { changes, draft } of rewinds) {
+    if (draft === undefined) continue;
+    for (const { path } of changes) {
+      if (restoreRefusal(path, limits) !== undefined) continue;
+      try {
+        removeDraft(path, draft);
+      } catch (error) {
+        const reason = (error as Error).message;
+        throw new RestoreError(`A temporary file of an earlier rewind stays: ${reason}.`, {
+          cause: error,
+        });
+      }
+    }
+  }
+};
+
 interface RestoreDeps {
   readonly blobs: Blobs;
   readonly limits: RestoreLimits;
+  /** Name of the temporary files. */
+  readonly draft: string;
 }
 
 /**
@@ -70,7 +97,7 @@ export const restoreFiles = (
 /** Removes entries bottom-up, then creates folders top-down, then files. */
 const applyChanges = (
   changes: readonly FileChange[],
-  { blobs, limits }: RestoreDeps,
+  { blobs, limits, draft }: RestoreDeps,
   onApplied: (change: FileChange) => void,
   onFailure: (error: unknown, path: string) => void = rethrow,
 ): readonly string[] => {
@@ -81,8 +108,8 @@ const applyChanges = (
     if (refusal !== undefined) throw new RestoreError(`${change.path}: ${refusal}.`);
     const target = targetOf(change.after, blobs, change.path);
     onApplied(change);
-    if (change.after.kind !== 'absent') makeFolders(dirname(change.path), limits);
-    if (!restoreFile(change.path, target)) notEmpty.push(change.path);
+    if (change.after.kind !== 'absent') makeFolders(dirname(change.path), limits, draft);
+    if (!restoreFile(change.path, target, draft)) notEmpty.push(change.path);
   };
   const isRemoval = ({ before, after }: FileChange) =>
     after.kind === 'absent' || (before.kind === 'directory' && after.kind !== 'directory');
@@ -109,10 +136,10 @@ const rethrow = (error: unknown): void => {
 };
 
 /** Creates missing parent folders. */
-const makeFolders = (folder: string, limits: RestoreLimits): void => {
+const makeFolders = (folder: string, limits: RestoreLimits, draft: string): void => {
   if (existsSync(folder) || restoreRefusal(folder, limits) !== undefined) return;
-  makeFolders(dirname(folder), limits);
-  restoreFile(folder, { kind: 'directory', mode: 0o755 });
+  makeFolders(dirname(folder), limits, draft);
+  restoreFile(folder, { kind: 'directory', mode: 0o755 }, draft);
   setFolderMode(folder, 0o755);
 };
 

@@ -30,13 +30,21 @@ interface RewindPlanDeps {
   readonly maxFileBytes: number;
 }
 
-/** Returns the plan. Files that already have the wanted state are left out. */
+/**
+ * Returns the plan. Files that already have the wanted state are left out. `undone` is the
+ * number of the rewind that the plan undoes.
+ */
 export const rewindPlan = (
   records: readonly JournalRecord[],
   to: number,
   deps: RewindPlanDeps,
+  undone?: number,
 ): readonly PlannedFile[] =>
-  fileHistoriesSince(records, to).flatMap(({ path, wanted, left }) => {
+  fileHistoriesSince(
+    records,
+    to,
+    undone === undefined ? undefined : { upTo: undone, isSame: isSameState },
+  ).flatMap(({ path, wanted, left }) => {
     const refusal = restoreRefusal(path, deps.limits);
     if (refusal !== undefined) {
       const now = { kind: 'unknown', why: refusal } as const;

@@ -109,7 +109,7 @@ const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRe
 const withNewSeq = (body: JournalBody, newSeqs: ReadonlyMap<number, number>): JournalBody => {
   if (body.type !== 'session.rewound' && body.type !== 'rewind.began') return body;
   const to = newSeqOf(newSeqs, body.to);
-  if (body.type === 'rewind.began' || body.undoes === undefined) return { ...body, to };
+  if (body.undoes === undefined) return { ...body, to };
   return { ...body, to, undoes: newSeqOf(newSeqs, body.undoes) };
 };
 

@@ -47,11 +47,32 @@ export type RestoreTarget =
   | { readonly kind: 'directory'; readonly mode: number }
   | { readonly kind: 'absent' };
 
+/** Returns a name for the temporary files of a rewind. */
+export const newDraftName = (): string => `.skein-${randomBytes(8).toString('hex')}.tmp`;
+
+/**
+ * Removes the temporary file that a killed rewind may have left beside the path. Ignores names that are
+ * not of `newDraftName`, because they come from a journal. Throws the error of the disk.
+ */
+export const removeDraft = (path: string, draftName: string): void => {
+  if (!/^\.skein-[0-9a-f]{16}\.tmp$/.test(draftName)) return;
+  try {
+    withPinnedPath(join(dirname(path), draftName), (draft) => fs.rmSync(draft, { force: true }));
+  } catch (error) {
+    // The rewind did not reach this folder.
+    if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) throw error;
+  }
+};
+
 /**
  * Returns false if a non-empty folder is in the way. Throws the error of the disk. A new folder gets mode 0700
- * until `setFolderMode` changes it.
+ * until `setFolderMode` changes it. `draftName` is the name of the temporary file beside the path.
  */
-export const restoreFile = (path: string, target: RestoreTarget): boolean =>
+export const restoreFile = (
+  path: string,
+  target: RestoreTarget,
+  draftName = newDraftName(),
+): boolean =>
   withPinnedPath(path, (pinnedPath) => {
     const existing = fs.lstatSync(pinnedPath, { throwIfNoEntry: false });
     if (target.kind === 'directory') {
@@ -65,7 +86,7 @@ export const restoreFile = (path: string, target: RestoreTarget): boolean =>
       if (existing !== undefined && !existing.isDirectory()) fs.unlinkSync(pinnedPath);
       return true;
     }
-    const draft = join(dirname(pinnedPath), `.skein-${randomBytes(8).toString('hex')}.tmp`);
+    const draft = join(dirname(pinnedPath), draftName);
     try {
       if (target.kind === 'link') fs.symlinkSync(Buffer.from(target.target), draft);
       else writeDraft(draft, target.bytes, target.mode);

@@ -33,6 +33,10 @@ export const FILE_RECORDS = [
     type: z.literal('rewind.began'),
     to: z.number().int(),
     changes: z.array(fileChange).readonly(),
+    /** Number of the rewind record that this rewind undoes. */
+    undoes: z.number().int().optional(),
+    /** Name of the temporary files beside the restored files. A later rewind removes them. */
+    draft: z.string().optional(),
   }),
   z.object({
     /** A person undid the conversation, the files, or both, after record `to`. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import {
   keepCurrentFiles,
   RestoreError,
+  removeDrafts,
   restoreFiles,
 } from '../../actors/checkpoints/restore-files.js';
 import { type PlannedFile, rewindPlan } from '../../actors/checkpoints/rewind-plan.js';
@@ -12,10 +13,12 @@ import { resolveSkeinHome } from '../../config/workspace/state-layout.js';
 import {
   changedFileCounts,
   type Irreversible,
+  interruptedRewinds,
   irreversibleSince,
+  lastRewind,
 } from '../../context/file-history.js';
 import { type RewindPoint, rewindPoints } from '../../context/rewind-points.js';
-import type { RestoreLimits } from '../../host/files/restore-file.js';
+import { newDraftName, type RestoreLimits } from '../../host/files/restore-file.js';
 import { childEnvironment } from '../../host/process/ownership/child-environment.js';
 import { rewindNotice } from '../../prompt/messages/rewind-notice.js';
 import { randomIds } from '../../protocol/ids.js';
@@ -114,22 +117,18 @@ export class SessionRewind {
 
   /** Plans to undo the last rewind and all changes since. Throws UsageError if there was none. */
   planUndo(): RewindPlan {
-    const at = this.records.findLastIndex(({ type }) => REWINDS.has(type));
-    const last = this.records[at];
-    if (last === undefined || (last.type !== 'session.rewound' && last.type !== 'rewind.began')) {
+    const last = lastRewind(this.records);
+    if (last === undefined) {
       throw new UsageError('This session was never rewound, so there is nothing to undo.');
     }
-    const announced = this.records[at - 1];
-    const first = last.type === 'session.rewound' && announced?.type === 'rewind.began';
-    const to = (first ? announced.seq : last.seq) - 1;
-    const conversation = last.type === 'session.rewound' && last.conversation;
-    const files = last.changes.length > 0;
+    const { record, to } = last;
+    const conversation = record.type === 'session.rewound' && record.conversation;
     const points = rewindPoints(this.records);
-    const prompts = conversation ? points.filter((point) => point.to >= last.seq) : [];
+    const prompts = conversation ? points.filter((point) => point.to >= record.seq) : [];
     return {
-      ...this.planTo(to, { files, conversation }),
+      ...this.planTo(to, { files: last.hasFiles, conversation }, record.seq),
       point: undefined,
-      undoes: last.seq,
+      undoes: record.seq,
       prompts,
     };
   }
@@ -137,9 +136,11 @@ export class SessionRewind {
   private planTo(
     to: number,
     { files, conversation }: Pick<RewindRequest, 'files' | 'conversation'>,
+    undone?: number,
   ): Pick<RewindPlan, 'to' | 'conversation' | 'files' | 'keptFiles' | 'irreversible'> {
     const { blobs, limits, records } = this;
-    const planned = rewindPlan(records, to, { blobs, limits, maxFileBytes: MAX_FILE_BYTES });
+    const deps = { blobs, limits, maxFileBytes: MAX_FILE_BYTES };
+    const planned = rewindPlan(records, to, deps, undone);
     return {
       to,
       conversation,
@@ -164,7 +165,8 @@ export class SessionRewind {
       this.refuseIfChanged(journal);
       for (const body of this.unsettled) journal.append(body);
       const changes = keepCurrentFiles(doable, this.blobs, MAX_FILE_BYTES);
-      const full = await this.restore(journal, plan.to, changes);
+      removeDrafts(interruptedRewinds(this.records), this.limits);
+      const full = await this.restore(journal, plan, changes);
       journal.append(this.rewindRecord(plan, changes));
       await journal.sync();
       await session.updateMeta({ updatedAt: Date.now() });
@@ -176,13 +178,20 @@ export class SessionRewind {
 
   private async restore(
     journal: Journal,
-    to: number,
+    { to, undoes }: RewindPlan,
     changes: readonly FileChange[],
   ): Promise<readonly string[]> {
     if (changes.length === 0) return [];
-    journal.append({ type: 'rewind.began', to, changes: [...changes] });
+    const draft = newDraftName();
+    journal.append({
+      type: 'rewind.began',
+      to,
+      changes: [...changes],
+      ...(undoes !== undefined && { undoes }),
+      draft,
+    });
     await journal.sync();
-    return restoreFiles(changes, { blobs: this.blobs, limits: this.limits });
+    return restoreFiles(changes, { blobs: this.blobs, limits: this.limits, draft });
   }
 
   private rewindRecord(plan: RewindPlan, changes: readonly FileChange[]): JournalBody {
@@ -211,8 +220,6 @@ export class SessionRewind {
     if (!isSame) throw new UsageError('The session has continued since; plan the rewind again.');
   }
 }
-
-const REWINDS: ReadonlySet<string> = new Set(['session.rewound', 'rewind.began']);
 
 /** True if the file prevents the rewind unless `--force` is given. */
 export const isBlocking = ({ verdict }: Pick<PlannedFile, 'verdict'>): boolean =>

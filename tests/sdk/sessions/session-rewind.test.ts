@@ -153,6 +153,24 @@ describe('an interrupted rewind', () => {
     expect(tree()).toEqual(end);
   });
 
+  test('is undone with the version that another program wrote before the rewind was finished', async () => {
+    const { plan, append, session, rewind, undo, put, end, start, root, tree, skeinHome } =
+      await worked(CHANGES);
+    const { files, to } = await plan();
+    const blobs = openCheckpointBlobs(skeinHome);
+    for (const { path, now } of files) if ('digest' in now) blobs.put(fs.readFileSync(path));
+    const changes = files.map(({ path, now, wanted }) => ({ path, before: now, after: wanted }));
+    await append(session, { type: 'rewind.began', to, changes });
+    fs.rmSync(join(root, 'n'));
+    put('a', 'of a person\n');
+    await rewind(true);
+    expect(tree()).toEqual(start);
+    await undo();
+    expect(fs.readFileSync(join(root, 'a'), 'utf8')).toBe('of a person\n');
+    const others = (lines: readonly string[]) => lines.filter((line) => !line.startsWith('a '));
+    expect(others(tree())).toEqual(others(end));
+  });
+
   test('restores its own changes if the disk fails, and reports it', async () => {
     const { openRewind, session, end, root, tree, records } = await worked(CHANGES);
     const early = await openRewind(session);
