@@ -27,7 +27,7 @@ const isWatched = (path) =>
   path.startsWith(`${KILL_BELOW}/`) || /\/agents\/[^/]+\.jsonl$/.test(path);
 
 /** Replaces a function of `node:fs`. `target` is the index of its path or descriptor. */
-const wrap = (name, target = 0, tear = undefined) => {
+const wrap = (name, target = 0, tear) => {
   const real = fs[name];
   fs[name] = (...args) => {
     if (!isWatched(pathOf(args[target]))) return real(...args);
