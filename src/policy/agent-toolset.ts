@@ -13,9 +13,8 @@ import {
 import type { PermissionRule } from '../protocol/permission/permission-rule.js';
 import type { PermissionRequest } from '../protocol/permission/ruling.js';
 import type { AnalysedCall } from './analysed-call.js';
-import type { PathEnvironment } from './paths/resolved-paths.js';
 import { type PolicyFolders, policyFacts, type Toolset } from './policy-facts.js';
-import { compileRules } from './rules/compile-rules.js';
+import { compileRules, type RuleEnvironment } from './rules/compile-rules.js';
 import { describeCall, type RulingReason } from './ruling-reason.js';
 
 type ToolFields = Pick<
@@ -38,7 +37,7 @@ type ToolsetCheck = (call: AnalysedCall) => RulingReason | undefined;
 export const toolsetCheck = (
   tools: Toolset | undefined,
   folders: PolicyFolders,
-  environment: PathEnvironment,
+  environment: RuleEnvironment,
 ): ToolsetCheck => {
   const { owner, limits = [], denials = [] } = tools ?? { owner: '' };
   if (limits.length + denials.length === 0) return () => undefined;

@@ -163,11 +163,16 @@ const askPerson = (
   if (facts.mode === 'dontAsk') {
     return { behavior: 'deny', step: 'ask', ...because.notAskedInDontAsk(why), ...cause };
   }
-  const answer = call.finding?.everyTime ? undefined : facts.rememberedAnswer(call.request);
+  const isAskedByParameter = facts.isAskedByParameter(call);
+  const isAskedEveryTime = call.finding?.everyTime === true || isAskedByParameter;
+  const answer = isAskedEveryTime ? undefined : facts.rememberedAnswer(call.request);
   if (answer) {
     return { behavior: 'allow', step: 'callback', ...because.allowedByRule(answer), rule: answer };
   }
-  if (facts.canAsk) return { behavior: 'ask', step: 'ask', ...why, ...cause };
+  if (facts.canAsk) {
+    const lasting = isAskedByParameter ? ({ everyTime: true } as const) : {};
+    return { behavior: 'ask', step: 'ask', ...why, ...cause, ...lasting };
+  }
   return {
     behavior: 'deny',
     step: 'reject',

@@ -29,6 +29,8 @@ export interface PolicyFacts {
   /** Undefined if the agent may use all tools in its prompt. */
   readonly tools: Toolset | undefined;
   firstMatch(behavior: RuleBehavior, call: AnalysedCall): PermissionRule | undefined;
+  /** True if an ask rule matches the call because of a parameter that an answer for the session leaves out. */
+  isAskedByParameter(call: AnalysedCall): boolean;
   /** True for a command line that only reads, and redirects output only to files that the mode lets it write. */
   isFreeCommand(call: AnalysedCall): boolean;
   /** True if an allow rule with a pattern matches the call, not only a rule for every call of the tool. */
@@ -100,12 +102,18 @@ export const policyFacts = (
     isNamedByRule: (call) => {
       const narrow = allowing.filter(({ isNarrow }) => isNarrow);
       return (
-        narrow.some(({ matches }) => matches(call)) || allowanceByParts(narrow, call) !== undefined
+        narrow.some((rule) => rule.matches(call) && rule.matchesTarget(call)) ||
+        allowanceByParts(narrow, call) !== undefined
       );
     },
     firstMatch: (behavior, call) =>
       rules.find(({ rule, matches }) => rule.behavior === behavior && matches(call))?.rule ??
       (behavior === 'allow' ? allowanceByParts(allowing, call) : undefined),
+    isAskedByParameter: (call) =>
+      rules.some(
+        ({ rule, matches, matchesTarget }) =>
+          rule.behavior === 'ask' && matches(call) && !matchesTarget(call),
+      ),
     isFreeCommand: (call) => commandAllowance(call, [], access) === 'free',
     rememberedAnswer(request) {
       const text = exactRuleFor(request);

@@ -32,6 +32,8 @@ export interface PolicyOptions {
   readonly localCopyOf?: ((path: string) => string | undefined) | undefined;
   /** Tools that the agent may use. Default: all tools in its prompt. */
   readonly tools?: Toolset;
+  /** Returns the model id of an alias, for rules about the model of an agent. Default: every name is an id. */
+  readonly modelNamed?: ((name: string) => string) | undefined;
   /** True if `README` and `readme` are one file, as on macOS. Default: false. */
   readonly ignoreCase?: boolean;
   /**
@@ -72,9 +74,10 @@ export const createPolicy = (
     toParentPath: trees.length === 0 ? undefined : toParentTree(trees),
     localCopyOf: options.localCopyOf,
   };
-  const rules = compileRules(options.rules, options.roots[0], environment);
+  const { modelNamed } = options;
+  const rules = compileRules(options.rules, options.roots[0], { ...environment, modelNamed });
   const folders = { ...options, roots };
-  const checkToolset = toolsetCheck(options.tools, folders, environment);
+  const checkToolset = toolsetCheck(options.tools, folders, { ...environment, modelNamed });
   const facts = policyFacts(mode, surface, rules, folders, environment, options.tools);
   return {
     problems: rules.problems,

@@ -114,6 +114,9 @@ declare const BUILTIN_SCHEMAS: Readonly<Record<string, WireTool['input_schema']>
 
 const prepared = typeof BUILTIN_SCHEMAS === 'undefined' ? {} : BUILTIN_SCHEMAS;
 
+/** Returns the JSON schema of a tool's input, as models read it. */
+export const inputSchemaOf = (tool: Tool): WireTool['input_schema'] => wireTool(tool).input_schema;
+
 const describeForWire = (tool: Tool): WireTool => {
   const { name, kind, prompt: description } = tool;
   const schema = kind === 'builtin' ? prepared[name] : undefined;

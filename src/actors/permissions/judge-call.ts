@@ -1,6 +1,7 @@
 /** Judges a call by schema and policy: the part of law 5 that needs no person. */
 import { resolve } from 'node:path';
 import type { z } from 'zod';
+import { isRecord } from '../../lib/json/is-record.js';
 import type { RequestedCall } from '../../protocol/model/wire-block.js';
 import type { HookOpinion, PermissionRequest, Ruling } from '../../protocol/permission/ruling.js';
 import { type Tool, ToolFailure } from '../../protocol/tools/tool.js';
@@ -51,7 +52,8 @@ export const judgeCall = (
   }
   const input = parsed.data;
   const subject = tool.subject(input);
-  const request = { tool: tool.name, subject, cwd, readOnly: tool.isReadOnly(input) };
+  const inputs = [requested.input, input].filter(isRecord);
+  const request = { tool: tool.name, subject, cwd, readOnly: tool.isReadOnly(input), inputs };
   const finding = tool.checkPermissions?.(input, permissions.mode);
   const ruling = permissions.rule(request, { finding, hook });
   // A command that is proven to be read-only may start early, and again after a crash.
@@ -59,7 +61,7 @@ export const judgeCall = (
   const safe = tool.isConcurrencySafe(input);
   const isSettled = ruling.behavior === 'allow' && hook === undefined;
   const judgedRule = isSettled ? undefined : permissions.exactRuleFor(request);
-  const mayLast = finding?.everyTime !== true;
+  const mayLast = finding?.everyTime !== true && ruling.everyTime !== true;
   const call = { tool, input, readOnly, safe, request, judgedRule, mayLast, hook };
   return { kind: 'judged', call, ruling };
 };

@@ -4,17 +4,30 @@ import type { AnalysedCall } from '../analysed-call.js';
 import type { PathEnvironment } from '../paths/resolved-paths.js';
 import type { ShellPart } from '../shell/shell-part.js';
 import { type CommandRule, compileCommandRule } from './command-rule.js';
-import { readDomainPattern } from './domain-pattern.js';
+import { addressSpellings, readDomainPattern } from './domain-pattern.js';
+import { type KnownTools, neverMatches } from './never-matches.js';
+import {
+  compileParameterRule,
+  type ParameterPattern,
+  readParameterPattern,
+} from './parameter-pattern.js';
 import { coversTool, isMcpTool, type ParsedRule, parseRule } from './parse-rule.js';
-import { compilePathPattern, pathPatternProblem } from './path-pattern.js';
-import { runsCommand, touchesFile } from './rule-subject.js';
-import { compileTextPattern } from './text-pattern.js';
+import {
+  compileInputPath,
+  compilePathPattern,
+  type PathPattern,
+  pathPatternProblem,
+} from './path-pattern.js';
+import { runsCommand, targetParameter, touchesFile } from './rule-subject.js';
+import { compileTextPattern, unescapeParameter } from './text-pattern.js';
 
 export interface CompiledRule {
   readonly rule: PermissionRule;
-  /** True if the rule has a pattern other than `*`. */
+  /** True if the rule has a pattern for the target of a call, other than `*`. */
   readonly isNarrow: boolean;
   matches(call: AnalysedCall): boolean;
+  /** True if the rule matches because of the call's target, and not only because of another parameter. */
+  matchesTarget(call: AnalysedCall): boolean;
   /** True if the rule, as an allow rule, covers this part of a command line. */
   allowsPart(part: ShellPart): boolean;
   /** True if the rule, as an allow rule, lets a redirection read or write all of these paths. */
@@ -34,48 +47,151 @@ export interface CompiledRules {
   readonly problems: readonly RuleProblem[];
 }
 
+export interface RuleEnvironment extends PathEnvironment {
+  /** Returns the model id of an alias, or the name itself. Default: every name is an id. */
+  readonly modelNamed?: ((name: string) => string) | undefined;
+}
+
 export const compileRules = (
   rules: readonly PermissionRule[],
   root: string,
-  environment: PathEnvironment,
+  environment: RuleEnvironment,
 ): CompiledRules => {
   const compiled: CompiledRule[] = [];
   const problems: RuleProblem[] = [];
   for (const rule of rules) {
     const reading = parseRule(rule.text);
     const problem = reading.ok ? patternProblem(reading.rule) : reading.problem;
-    if (problem !== undefined) problems.push(report(rule, problem));
-    else if (reading.ok) {
-      const { pattern = '*' } = reading.rule;
-      const isNarrow = !/^[*:\s]*$/.test(pattern);
-      compiled.push({ rule, isNarrow, ...matcher(rule, reading.rule, root, environment) });
-    }
+    if (problem !== undefined) problems.push(report(rule, `cannot be read: ${problem}`));
+    else if (reading.ok) compiled.push(compileRule(rule, reading.rule, root, environment));
   }
   return { rules: compiled, problems };
 };
 
-/** Checks rules without building a policy. */
-export const ruleProblems = (rules: readonly PermissionRule[]): readonly RuleProblem[] =>
-  compileRules(rules, '/', { home: '/', realPath: (path) => path, ignoreCase: false }).problems;
+/** Checks rules without building a policy. With `known`, also reports rules that can never match a call. */
+export const ruleProblems = (
+  rules: readonly PermissionRule[],
+  known?: KnownTools,
+): readonly RuleProblem[] => {
+  const unreadable = compileRules(rules, '/', NO_DISK).problems;
+  const broken = new Set(unreadable.map(({ rule }) => rule));
+  const idle = rules.flatMap((rule) => {
+    const reading = parseRule(rule.text);
+    if (known === undefined || broken.has(rule) || !reading.ok) return [];
+    const problem = neverMatches(reading.rule, known);
+    return problem === undefined ? [] : [report(rule, `can never match: ${problem}`)];
+  });
+  return [...unreadable, ...idle];
+};
+
+const NO_DISK = { home: '/', realPath: (path: string) => path, ignoreCase: false };
 
 type Matcher = Pick<CompiledRule, 'matches' | 'allowsPart' | 'allowsPaths'>;
 
-const matcher = (
+/**
+ * Compiles a rule. A pattern such as `timeout:*` may be about a parameter or about the target of a call: a
+ * deny or ask rule then has both meanings, an allow rule only the meaning about the parameter. In an allow
+ * rule for commands, `name:*` is always a command that begins with this name.
+ */
+const compileRule = (
   rule: PermissionRule,
-  parsed: ParsedRule,
+  { tool, pattern }: ParsedRule,
   root: string,
+  environment: RuleEnvironment,
+): CompiledRule => {
+  if (pattern === undefined) {
+    const onTool = toolMatcher(tool);
+    return { rule, isNarrow: false, matchesTarget: onTool.matches, ...onTool };
+  }
+  const where = {
+    home: environment.home,
+    root,
+    file: rule.file,
+    ignoreCase: environment.ignoreCase,
+  };
+  const onTarget = targetMatcher(
+    rule,
+    { tool, pattern: unescapeParameter(pattern) },
+    compilePathPattern(pattern, where),
+    environment,
+  );
+  const parameter = parameterIn(tool, pattern);
+  if (parameter === undefined) {
+    return { rule, isNarrow: hasText(pattern), matchesTarget: onTarget.matches, ...onTarget };
+  }
+  const { name, value } = parameter;
+  const onValue = compileParameterRule(parameter, spellingsOf(tool, name, environment));
+  const inputsOf = ({ request }: AnalysedCall) =>
+    coversTool(tool, request.tool) ? (request.inputs ?? []) : [];
+  const onNamed =
+    name === targetParameter(tool)
+      ? targetMatcher(rule, { tool, pattern: value }, compileInputPath(value, where), environment)
+      : undefined;
+  const isPrefix = value === '*' && coversTool(tool, 'Bash');
+  const matchesTarget = (call: AnalysedCall) =>
+    onTarget.matches(call) || onNamed?.matches(call) === true;
+  const allows = (call: AnalysedCall) => {
+    const inputs = inputsOf(call);
+    const isGiven = inputs.some((input) => Object.hasOwn(input, name));
+    if (!isGiven || (isPrefix && runsCommand(call.request))) return onTarget.matches(call);
+    if (onNamed === undefined) return onValue.allows(inputs);
+    // A command may be written in another way than in the rule, a path and an address may not.
+    return onNamed.matches(call) && (runsCommand(call.request) || onValue.allows(inputs));
+  };
+  const { allowsPart } = onNamed === undefined || isPrefix ? onTarget : onNamed;
+  return {
+    rule,
+    isNarrow: hasText(onNamed === undefined || isPrefix ? pattern : value),
+    matches:
+      rule.behavior === 'allow'
+        ? allows
+        : (call) => matchesTarget(call) || onValue.catches(inputsOf(call)),
+    matchesTarget,
+    allowsPart,
+    allowsPaths: onTarget.allowsPaths,
+  };
+};
+
+/** Returns undefined if the pattern is not about a parameter. */
+const parameterIn = (tool: string, pattern: string): ParameterPattern | undefined => {
+  const parameter = readParameterPattern(pattern);
+  const isDomain = parameter?.name === 'domain' && (tool === '*' || tool.startsWith('Web'));
+  return isDomain ? undefined : parameter;
+};
+
+const hasText = (pattern: string): boolean => !/^[*:\s]*$/.test(pattern);
+
+/** Returns the function that finds other spellings of a value of the parameter. */
+const spellingsOf = (
+  tool: string,
+  name: string,
+  { modelNamed }: RuleEnvironment,
+): ((text: string) => readonly string[]) => {
+  if (name === 'url' && coversTool(tool, 'WebFetch')) return addressSpellings;
+  if (name === 'model' && coversTool(tool, 'Task') && modelNamed !== undefined) {
+    return (text) => [modelNamed(text.trim())];
+  }
+  return () => [];
+};
+
+/** Matches every call of the tool. */
+const toolMatcher = (tool: string): Matcher => ({
+  matches: (call) => coversCall(tool, call),
+  allowsPart: () => tool === '*',
+  allowsPaths: (_, isWrite) => coversRedirect(tool, isWrite),
+});
+
+const coversRedirect = (tool: string, isWrite: boolean): boolean =>
+  tool === '*' || tool === (isWrite ? 'Edit' : 'Read') || (isWrite && tool === 'Write');
+
+/** Matches the calls of the tool whose target matches the pattern. */
+const targetMatcher = (
+  rule: PermissionRule,
+  { tool, pattern }: Required<ParsedRule>,
+  onPath: PathPattern,
   environment: PathEnvironment,
 ): Matcher => {
-  const { tool, pattern } = parsed;
-  const covers = (call: AnalysedCall) => coversCall(tool, call);
-  const coversRedirect = (isWrite: boolean) =>
-    tool === '*' || tool === (isWrite ? 'Edit' : 'Read') || (isWrite && tool === 'Write');
-  if (pattern === undefined) {
-    const allowsPaths = (_: readonly string[], isWrite: boolean) => coversRedirect(isWrite);
-    return { matches: covers, allowsPart: () => tool === '*', allowsPaths };
-  }
-  const { home, ignoreCase, toParentPath } = environment;
-  const onPath = compilePathPattern(pattern, { home, root, file: rule.file, ignoreCase });
+  const { toParentPath } = environment;
   const bases = [...new Set([onPath.base, environment.realPath(onPath.base)])];
   const isHit = (path: string) => bases.some((base) => onPath.matches(path, base));
   const hits =
@@ -89,11 +205,11 @@ const matcher = (
       : (paths: readonly string[]) => paths.some(hits);
   return {
     matches(call) {
-      if (!covers(call)) return isNamedByCommand(rule, tool, call, onPaths);
+      if (!coversCall(tool, call)) return isNamedByCommand(rule, tool, call, onPaths);
       return touchesFile(call.request) ? onPaths(call.paths) : onText(call);
     },
     allowsPart: (part) => coversTool(tool, 'Bash') && onCommand().allows(part),
-    allowsPaths: (paths, isWrite) => coversRedirect(isWrite) && paths.every(hits),
+    allowsPaths: (paths, isWrite) => coversRedirect(tool, isWrite) && paths.every(hits),
   };
 };
 
@@ -127,7 +243,12 @@ const textMatcher = (
     if (domain !== undefined && request.subject.action === 'network') {
       return 'matches' in domain && domain.matches(target);
     }
-    if (!runsCommand(request)) return text.matches(target);
+    if (!runsCommand(request)) {
+      const isAddress = behavior !== 'allow' && request.subject.action === 'network';
+      return (isAddress ? addressSpellings(target) : [target]).some((spelling) =>
+        text.matches(spelling),
+      );
+    }
     const rule = onCommand();
     if (rule.isBroad || rule.isExactly(target)) return true;
     // Several rules together may allow the parts of a command: command-allowance.ts decides that.
@@ -144,27 +265,26 @@ const lazy = <Value>(make: () => Value): (() => Value) => {
 
 const patternProblem = ({ tool, pattern }: ParsedRule): string | undefined => {
   if (pattern === undefined) return undefined;
+  const parameter = parameterIn(tool, pattern);
+  if (parameter?.value === '') return `the value after "${parameter.name}:" is missing`;
+  if (parameter !== undefined) return undefined;
   if (FILE_TOOLS.has(tool)) return pathPatternProblem(pattern);
   // The target of an MCP call is unknown, so such a rule would never match.
   if (isMcpTool(tool) && pattern.trim() !== '*') {
-    return `a rule for an MCP tool takes no pattern; write ${tool}`;
+    return `a rule for an MCP tool takes no pattern; write ${tool} or ${tool}(param:value)`;
   }
-  const key = INPUT_KEY.exec(pattern)?.[1];
-  if (key !== undefined) return `rules about the input field "${key}" are not supported`;
   const domain = tool === 'WebFetch' ? readDomainPattern(pattern) : undefined;
   return domain !== undefined && 'problem' in domain ? domain.problem : undefined;
 };
 
-/** Rules about an input field, which other programs support. No command or URL begins like this. */
-const INPUT_KEY = /^(run_in_background|subagent_type|team_name|max_turns):/;
-
 const FILE_TOOLS = new Set('Read Write Edit MultiEdit NotebookEdit Grep Glob LS'.split(' '));
 
+/** `problem` follows the name of the rule in the sentence. */
 const report = (rule: PermissionRule, problem: string): RuleProblem => {
   const line = rule.line === undefined ? '' : `, line ${rule.line},`;
   const origin = `${rule.file ?? `${rule.source} settings`}${line}`;
   const fatal = rule.behavior !== 'allow';
   const effect = fatal ? 'It protects nothing until it is fixed.' : 'It is ignored.';
-  const message = `The ${rule.behavior} rule "${rule.text}" in ${origin} cannot be read: ${problem}. ${effect}`;
+  const message = `The ${rule.behavior} rule "${rule.text}" in ${origin} ${problem}${problem.endsWith('?') ? '' : '.'} ${effect}`;
   return { rule, message, fatal };
 };

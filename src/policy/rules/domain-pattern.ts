@@ -40,6 +40,31 @@ export const readDomainPattern = (pattern: string): DomainPattern | undefined =>
   };
 };
 
+/**
+ * Returns the spellings of an address that lead to the same page: with and without user name and fragment,
+ * with http and https, with and without percent-encoding. For deny and ask rules.
+ */
+export const addressSpellings = (address: string): readonly string[] => {
+  if (!URL.canParse(address)) return [address];
+  const url = new URL(address);
+  const host = url.host.replace(/\.(?=:|$)/, '');
+  const rest = `//${host}${url.pathname}${url.search}`;
+  const spellings = [rest, decoded(rest)].flatMap((end) => [
+    `${url.protocol}${end}`,
+    ...(url.protocol === 'https:' ? [`http:${end}`] : []),
+    ...(url.protocol === 'http:' ? [`https:${end}`] : []),
+  ]);
+  return [...new Set([address, url.href, ...spellings])];
+};
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURI(text);
+  } catch {
+    return text;
+  }
+};
+
 /** Returns the host without a trailing dot. Returns undefined if the URL has none. */
 const hostOf = (address: string): string | undefined =>
   URL.canParse(address) ? new URL(address).hostname.replace(/\.$/, '') || undefined : undefined;

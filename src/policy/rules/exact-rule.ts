@@ -4,7 +4,7 @@ import { absolutePath, type PathEnvironment } from '../paths/resolved-paths.js';
 import { isMcpTool } from './parse-rule.js';
 import { literalPathPattern } from './path-pattern.js';
 import { runsCommand, touchesFile } from './rule-subject.js';
-import { literalTextPattern } from './text-pattern.js';
+import { escapeParameter, literalTextPattern } from './text-pattern.js';
 
 /** Returns the text of the rule. A file rule names the real path, so that it ends if a link is changed. */
 export const exactRule = (
@@ -23,5 +23,5 @@ export const exactRule = (
   if (subject.action === 'network' && URL.canParse(target)) {
     return `${tool}(domain:${new URL(target).hostname.replace(/\.$/, '')})`;
   }
-  return `${tool}(${literalTextPattern(target)})`;
+  return `${tool}(${escapeParameter(literalTextPattern(target))})`;
 };

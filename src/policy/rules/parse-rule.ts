@@ -5,6 +5,8 @@
  * much. The pattern is compiled by text-pattern.ts, path-pattern.ts or domain-pattern.ts, depending on the tool.
  */
 
+import { toolNamed } from '../../protocol/tools/tool-named.js';
+
 export interface ParsedRule {
   /** Tool name, `mcp__server`, an MCP name that ends in `*`, or `*` for every tool. */
   readonly tool: string;
@@ -36,7 +38,7 @@ export const parseRule = (text: string): ParsedRuleResult => {
 
 /** True if a rule for `ruleTool` applies to the tool that is called. */
 export const coversTool = (ruleTool: string, tool: string): boolean => {
-  if (ruleTool === '*' || ruleTool === tool) return true;
+  if (ruleTool === '*' || toolNamed(ruleTool) === tool) return true;
   if (ruleTool.endsWith('*')) return tool.startsWith(ruleTool.slice(0, -1));
   return ruleTool.startsWith('mcp__') && tool.startsWith(`${ruleTool}__`);
 };

@@ -12,6 +12,8 @@
 import { basename, dirname } from 'node:path';
 import { compileGlob, type Glob, GlobProblem } from '../../lib/paths/glob.js';
 import { pathBelow } from '../../lib/paths/path-below.js';
+import { absolutePath } from '../paths/resolved-paths.js';
+import { compileStarPattern } from './text-pattern.js';
 
 interface PatternBase {
   readonly home: string;
@@ -48,6 +50,19 @@ export const compilePathPattern = (pattern: string, where: PatternBase): PathPat
       // `secrets/**` names the files inside of secrets, so it also covers a search of the folder itself.
       return reading.is(names) || reading.is([...names, ANY_NAME]);
     },
+  };
+};
+
+/**
+ * Compiles a path as the input of a tool names it, in which only `*` has a meaning and matches any characters.
+ * A relative path starts at the workspace.
+ */
+export const compileInputPath = (path: string, where: PatternBase): PathPattern => {
+  const spelled = (text: string) => (where.ignoreCase ? text.normalize('NFC').toLowerCase() : text);
+  return {
+    base: where.root,
+    matches: (named, from) =>
+      compileStarPattern(spelled(absolutePath(path, from, where.home))).matches(spelled(named)),
   };
 };
 

@@ -1,4 +1,5 @@
 import type { PermissionRequest } from '../../protocol/permission/ruling.js';
+import { toolNamed } from '../../protocol/tools/tool-named.js';
 import { isMcpTool } from './parse-rule.js';
 
 /** Kind of text that the pattern of a rule is matched against. */
@@ -20,3 +21,28 @@ export const touchesFile = (request: PermissionRequest): boolean => ruleSubject(
 /** True for a built-in tool that runs a command line. */
 export const runsCommand = (request: PermissionRequest): boolean =>
   ruleSubject(request) === 'command';
+
+/**
+ * Parameters that hold the target of a call, by tool. A built-in tool that is not listed has no target, so
+ * its rules take no pattern except for a parameter.
+ */
+const TARGET_PARAMETERS: Readonly<Record<string, string>> = {
+  Bash: 'command',
+  Edit: 'file_path',
+  Glob: 'path',
+  Grep: 'path',
+  LS: 'path',
+  MultiEdit: 'file_path',
+  NotebookEdit: 'notebook_path',
+  Read: 'file_path',
+  SendMessage: 'to',
+  Task: 'subagent_type',
+  WebFetch: 'url',
+  Write: 'file_path',
+};
+
+/** Returns the parameter of the tool that holds the target of a call. Returns undefined if none does. */
+export const targetParameter = (tool: string): string | undefined => {
+  const name = toolNamed(tool);
+  return Object.hasOwn(TARGET_PARAMETERS, name) ? TARGET_PARAMETERS[name] : undefined;
+};

@@ -21,12 +21,25 @@ export const compileTextPattern = (pattern: string): TextPattern => {
     const more = splitAtStars(`${prefix} *`);
     return { exact: false, matches: (text) => fits(alone, text) || fits(more, text) };
   }
+  return compileStarPattern(pattern);
+};
+
+/** Compiles a pattern in which only `*` and `\*` have a meaning. */
+export const compileStarPattern = (pattern: string): TextPattern => {
   const pieces = splitAtStars(pattern);
   return { exact: pieces.length === 1, matches: (text) => fits(pieces, text) };
 };
 
 /** Escapes a text, so that the pattern matches only this text. */
 export const literalTextPattern = (text: string): string => text.replaceAll('*', '\\*');
+
+/** Escapes the colon of a text that looks like a parameter pattern, so that the text is no such pattern. */
+export const escapeParameter = (text: string): string =>
+  text.replace(/^(-?[A-Za-z_][\w.-]*\s*)(\\*:)/, '$1\\$2');
+
+/** Reverses `escapeParameter`. */
+export const unescapeParameter = (pattern: string): string =>
+  pattern.replace(/^(-?[A-Za-z_][\w.-]*\s*)\\(\\*:)/, '$1$2');
 
 const splitAtStars = (pattern: string): readonly string[] => {
   const pieces: string[] = [];

@@ -2,6 +2,7 @@
 import type { HookSetup } from '../permission/hook-setup.js';
 import type { PermissionMode } from '../permission/permission-mode.js';
 import type { Tool } from '../tools/tool.js';
+import { toolNamed } from '../tools/tool-named.js';
 
 /** Origins of a definition, strongest first. */
 const DEFINITION_SOURCES = ['command', 'project', 'user', 'builtin'] as const;
@@ -75,9 +76,9 @@ export const givesTool = (
 const isHarmless = ({ name, kind, onlyReads }: OfferedTool): boolean =>
   kind === 'builtin' ? !EFFECT_TOOLS.has(name) : onlyReads === true;
 
-/** True if the entry names the tool: by its name, its server (`mcp__github`), a prefix and a star, or a star. */
+/** True if the entry names the tool: by its name or alias, its server (`mcp__github`), a prefix and a star, or a star. */
 export const namesTool = (entry: string, name: string): boolean => {
-  if (entry === name) return true;
+  if (toolNamed(entry) === name) return true;
   if (entry.endsWith('*')) return name.startsWith(entry.slice(0, -1));
   return entry.startsWith('mcp__') && name.startsWith(`${entry}__`);
 };

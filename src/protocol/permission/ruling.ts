@@ -9,6 +9,8 @@ export interface PermissionRequest {
   readonly readOnly: boolean;
   /** Absolute working directory of the agent. */
   readonly cwd: string;
+  /** Input as it was sent and as the schema parsed it, for rules about parameters. Default: none. */
+  readonly inputs?: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** Steps of the pipeline, in order (law 5). */
@@ -47,6 +49,8 @@ export interface Ruling {
   /** True if the tool declares the call read-only, or the command is proven read-only. */
   readonly readOnly: boolean;
   readonly rule?: PermissionRule;
+  /** True if no answer may be stored, because the rule that asked covers more than the subject of the call. */
+  readonly everyTime?: true;
   /** The hook that decided. */
   readonly hook?: string;
   /** Path that caused the ruling. */

@@ -46,6 +46,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
    * are no loop. Default: false.
    */
   polls?(input: z.output<Schema>): boolean;
+  /** True for a tool of the host program whose calls have a subject, which the pattern of a rule names. */
+  readonly hasSubject?: true;
   /** Returns the target and kind of access, which permission rules and people judge. */
   subject(input: z.output<Schema>): PermissionSubject;
   /** The tool's own safety check. It is part of the deny and ask steps, so no rule can skip it. */

@@ -75,6 +75,7 @@ export const customTool = <const Schema extends ToolInput>(
     ...(readOnly && { onlyReads: true }),
     isConcurrencySafe: () => concurrent,
     polls: () => polls,
+    ...(definition.subject !== undefined && { hasSubject: true }),
     subject: (input) => ({ action: 'host', target: subjectOf(input) ?? '' }),
     // Denied because a deny rule for the unknown subject may exist.
     checkPermissions: (input) =>

@@ -4,6 +4,7 @@ import type { AgentCatalog } from '../../config/agents/agent-catalog.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { worktreeHome } from '../../config/workspace/state-layout.js';
 import { gitWorktrees } from '../../host/worktrees/git-worktrees.js';
+import type { KnownTools } from '../../policy/rules/never-matches.js';
 import { type AgentDefinition, givesTool } from '../../protocol/agent/agent-definition.js';
 import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { RunHookCommand } from '../../protocol/permission/hook-setup.js';
@@ -15,8 +16,9 @@ import { builtinTools } from '../../tools/builtin-tools.js';
 import { type Toolbox, toolbox } from '../../tools/toolbox.js';
 import { leadAgent, leadTools } from './lead-agent.js';
 import type { HostEnvironment } from './options/host-environment.js';
+import { knownTools } from './options/known-tools.js';
 import type { RunOptions } from './options/run-options.js';
-import { agentNotices, readAgents } from './read-agents.js';
+import { agentNotices, readAgents, withUsableRules } from './read-agents.js';
 
 interface CollectedTools {
   readonly tools: readonly Tool[];
@@ -29,21 +31,26 @@ interface CollectedTools {
   readonly withheld: readonly string[];
   /** List of the agents that are not built in, as the model reads it. */
   readonly customAgents: string;
-  /** Names of all tools that permission rules may name. */
-  readonly toolNames: readonly string[];
+  /** Tools that permission rules may name. */
+  readonly known: KnownTools;
   readonly notices: readonly string[];
 }
 
-/** Rejects with UsageError if the host's tools or the agents of the command line cannot be used. */
+/**
+ * Rejects with UsageError if the host's tools or the agents of the command line cannot be used. `areAll` is
+ * false on a worker, which does not have the tools of the lead's host.
+ */
 export const collectTools = async (
   flags: RunOptions,
   settings: LoadedSettings,
   host: HostEnvironment,
   ofHost: readonly Tool[],
   isNew: boolean,
+  areAll: boolean,
 ): Promise<CollectedTools> => {
   checkToolNames(ofHost, builtinTools);
-  const catalog = await readAgents(flags, settings, host);
+  const known = knownTools([...builtinTools, ...ofHost], areAll);
+  const catalog = await readAgents(flags, settings, host, known);
   // Tool descriptions are shared by all users' prompts in the cache, so only built-in agents are listed there.
   const isBuiltin = ({ source }: AgentDefinition) => source === 'builtin';
   const task = taskTool(agentListing(catalog.agents.filter(isBuiltin)));
@@ -51,6 +58,8 @@ export const collectTools = async (
     .filter(({ name }) => settings.skein.webSearch || name !== 'WebSearch')
     .map((tool) => (tool.name === task.name ? task : tool));
   const named = await leadAgent(flags, settings, host);
+  const checked = named && withUsableRules(named, known);
+  if (checked !== undefined && 'problem' in checked) throw new UsageError(checked.problem);
   const agent = isNew ? named : undefined;
   const { tools, notices } = leadTools([...builtin, ...ofHost], agent);
   const withheld = catalog.withheld.filter((name) => name !== agent?.name);
@@ -61,7 +70,7 @@ export const collectTools = async (
     catalog,
     withheld,
     customAgents: agentListing(catalog.agents.filter((agent) => !isBuiltin(agent))),
-    toolNames: [...builtinTools, ...ofHost].map(({ name }) => name),
+    known,
     notices: [...agentNotices(catalog), ...notices],
   };
 };

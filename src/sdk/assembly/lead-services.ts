@@ -4,6 +4,7 @@ import { permissionManager } from '../../actors/permissions/permission-manager.j
 import type { OpenedLead } from '../../actors/session/lead-runtime.js';
 import type { LeadServices } from '../../actors/session/lead-session.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
+import { resolveModel } from '../../config/settings/model-aliases.js';
 import { realPath } from '../../config/workspace/real-path.js';
 import { windowThresholds } from '../../context/window/window-thresholds.js';
 import { diskWorkspace } from '../../host/files/disk-workspace.js';
@@ -79,6 +80,7 @@ export const leadServices = async (
         skeinHome,
         ...policyFolders,
         realPath,
+        modelNamed: (name) => resolveModel(name, skein.modelAliases),
         ignoreCase: host.platform === 'darwin',
       },
       mode: options.mode,

@@ -7,6 +7,7 @@ import {
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { toolsetRules } from '../../policy/agent-toolset.js';
 import { ruleProblems } from '../../policy/rules/compile-rules.js';
+import type { KnownTools } from '../../policy/rules/never-matches.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import { agentSources, withAllowedHooks } from './lead-agent.js';
@@ -18,9 +19,10 @@ export const readAgents = async (
   flags: RunOptions,
   settings: LoadedSettings,
   host: HostEnvironment,
+  known: KnownTools,
 ): Promise<AgentCatalog> => {
   const { agents, unusable, ...rest } = await readAgentCatalog(agentSources(flags, settings, host));
-  const checked = agents.map((agent) => withReadableRules(withAllowedHooks(settings, agent)));
+  const checked = agents.map((agent) => withUsableRules(withAllowedHooks(settings, agent), known));
   return {
     ...rest,
     agents: checked.filter((agent): agent is AgentDefinition => !('problem' in agent)),
@@ -32,12 +34,19 @@ export const readAgents = async (
 };
 
 /**
- * Refuses an agent with an unreadable tool rule, because an unreadable deny rule would deny nothing.
+ * Refuses an agent with a deny rule that cannot be read or can never match, because it would deny nothing.
  * Throws UsageError if the agent comes from `--agents`.
  */
-const withReadableRules = (agent: AgentDefinition): AgentDefinition | UnusableAgent => {
+export const withUsableRules = (
+  agent: AgentDefinition,
+  known: KnownTools,
+): AgentDefinition | UnusableAgent => {
   const { name, path, source } = agent;
-  const problems = ruleProblems(toolsetRules(agent).map((rule) => ({ ...rule, file: path })));
+  const forbidden = agent.disallowedTools
+    .filter((name) => !name.includes('*'))
+    .map((text) => ({ behavior: 'deny', text, source: 'command' }) as const);
+  const rules = [...toolsetRules(agent), ...forbidden].map((rule) => ({ ...rule, file: path }));
+  const problems = ruleProblems(rules, known);
   if (problems.length === 0) return agent;
   const problem = problems.find(({ fatal }) => fatal)?.message;
   if (problem === undefined) {

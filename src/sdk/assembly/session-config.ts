@@ -63,7 +63,14 @@ export const sessionConfig = async (
     request.worker?.cwd ?? (await sessionDirectory(choice, store.sessions, startDirectory));
   const loaded = commandSettings(host, flags, cwd);
   const isNew = choice.kind === 'new';
-  const collected = await collectTools(flags, loaded, host, request.tools ?? [], isNew);
+  const collected = await collectTools(
+    flags,
+    loaded,
+    host,
+    request.tools ?? [],
+    isNew,
+    request.worker === undefined,
+  );
   const { tools, catalog, customAgents, agent, named: namedAgent } = collected;
   const lead = leadAgentSettings(flags, loaded, namedAgent);
   const settings = { ...loaded, mode: lead.mode };
@@ -92,7 +99,7 @@ export const sessionConfig = async (
     model,
     defaultModel,
     notices: [
-      ...settingsNotices(settings, collected.toolNames, collected.withheld),
+      ...settingsNotices(settings, collected.known, collected.withheld),
       ...ignoredPromptFlags(choice, flags),
       ...collected.notices,
       ...lead.notices,

@@ -35,11 +35,7 @@ describe('a rule for a domain', () => {
     ['WebFetch(domain:ex*mple.com)', 'a * is allowed only'],
     ['WebFetch(domain:example.*)', 'a * is allowed only'],
     ['mcp__git__push(main)', 'takes no pattern; write mcp__git__push'],
-    [
-      'Bash(run_in_background:true)',
-      'rules about the input field "run_in_background" are not supported',
-    ],
-    ['Task(subagent_type:evil)', 'rules about the input field "subagent_type" are not supported'],
+    ['Task(model:)', 'the value after "model:" is missing'],
   ])('is reported as a problem if it would protect no call: %s', (text, problem) => {
     const [found] = ruleProblems([rule('deny', text)]);
     expect([found?.fatal, found?.message]).toEqual([true, expect.stringContaining(problem)]);

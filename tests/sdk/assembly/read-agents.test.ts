@@ -3,7 +3,9 @@ import type { AgentCatalog } from '../../../src/config/agents/agent-catalog.js';
 import type { LoadedSettings } from '../../../src/config/settings/load-settings.js';
 import { UsageError } from '../../../src/protocol/skein-error.js';
 import type { HostEnvironment } from '../../../src/sdk/assembly/options/host-environment.js';
+import { knownTools } from '../../../src/sdk/assembly/options/known-tools.js';
 import { agentNotices, readAgents } from '../../../src/sdk/assembly/read-agents.js';
+import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { temporaryFolder } from '../../config/temporary-folder.js';
 
 const machine = (files: Readonly<Record<string, string>> = {}) => {
@@ -11,9 +13,12 @@ const machine = (files: Readonly<Record<string, string>> = {}) => {
   for (const [name, text] of Object.entries(files)) folder.put(name, text);
   const settings: LoadedSettings = folder.load();
   const read = (agents?: string) =>
-    readAgents({ ...(agents !== undefined && { agents }) }, settings, {
-      home: folder.home,
-    } as HostEnvironment);
+    readAgents(
+      { ...(agents !== undefined && { agents }) },
+      settings,
+      { home: folder.home } as HostEnvironment,
+      knownTools(builtinTools, true),
+    );
   return { read, folder };
 };
 
@@ -45,6 +50,17 @@ describe('the agents of a run', () => {
       },
     ]);
     await expect(read(typed({ disallowedTools: 'Edit(!a)' }))).rejects.toThrow(UsageError);
+  });
+
+  test.each([
+    ['Bsah', 'there is no tool named "Bsah"; did you mean Bash?'],
+    ['Bash(comand:rm)', 'Bash has no parameter "comand"; did you mean command?'],
+  ])('leave out an agent with a deny rule that can never match: %s', async (tools, problem) => {
+    const text = `---\nname: a\ndescription: b\ndisallowedTools: ${tools}\n---\nYou look.`;
+    const { read } = machine({ 'home/.claude/agents/a.md': text });
+    const { unusable } = await read();
+    expect(unusable).toMatchObject([{ name: 'a', problem: expect.stringContaining(problem) }]);
+    await expect(read(typed({ disallowedTools: tools }))).rejects.toThrow(problem);
   });
 
   test('do not get a tool whose allow rule is unreadable, with a warning', async () => {

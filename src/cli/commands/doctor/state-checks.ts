@@ -5,8 +5,10 @@ import { resolveSkeinHome } from '../../../config/workspace/state-layout.js';
 import { ruleProblems } from '../../../policy/rules/compile-rules.js';
 import { UsageError } from '../../../protocol/skein-error.js';
 import { commandSettings } from '../../../sdk/assembly/options/command-settings.js';
+import { knownTools } from '../../../sdk/assembly/options/known-tools.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { formatBytes } from '../../../terminal/text/format-number.js';
+import { builtinTools } from '../../../tools/builtin-tools.js';
 import type { RunFlags } from '../../session/run-flags.js';
 import type { DoctorCheck, Finding } from './doctor-check.js';
 
@@ -69,7 +71,7 @@ export const checkSettings = (flags: RunFlags, cwd: string): DoctorCheck => ({
   run(host) {
     try {
       const { rules, warnings, trust } = commandSettings(host, flags, cwd);
-      const problems = ruleProblems(rules);
+      const problems = ruleProblems(rules, knownTools(builtinTools, true));
       const fatal = problems.find(({ fatal: isFatal }) => isFatal);
       if (fatal !== undefined)
         return { status: 'fail', found: fatal.message, fix: 'Fix the rule.' };

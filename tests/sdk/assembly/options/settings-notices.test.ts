@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { LoadedSettings } from '../../../../src/config/settings/load-settings.js';
 import type { RuleBehavior } from '../../../../src/protocol/permission/permission-rule.js';
+import { knownTools } from '../../../../src/sdk/assembly/options/known-tools.js';
 import { settingsNotices } from '../../../../src/sdk/assembly/options/settings-notices.js';
+import { builtinTools } from '../../../../src/tools/builtin-tools.js';
 
-const TOOLS = ['Bash', 'Read', 'WebFetch'];
+const TOOLS = knownTools(builtinTools, true);
 
 /** Returns the notices about settings with these rules, one per line. */
 const noticesAbout = (...rules: readonly [RuleBehavior, string][]) =>
@@ -19,14 +21,14 @@ const noticesAbout = (...rules: readonly [RuleBehavior, string][]) =>
   );
 
 describe('notices about settings before a run', () => {
-  test('report a misspelt name of a built-in tool, and no tool of other programs', () => {
-    expect(noticesAbout(['deny', 'Bsah(rm:*)'], ['allow', 'Agent'], ['deny', 'mcp__bash'])).toEqual(
-      [
-        'first',
-        'The deny rule "Bsah(rm:*)" in /s.json, line 1, names an unknown tool: did you mean Bash?',
-        'last',
-      ],
-    );
+  test('report an allow rule that can never match, and no tool of other programs', () => {
+    expect(
+      noticesAbout(['allow', 'Bsah(rm:*)'], ['deny', 'Skill(a)'], ['deny', 'mcp__bash']),
+    ).toEqual([
+      'first',
+      'The allow rule "Bsah(rm:*)" in /s.json, line 1, can never match: there is no tool named "Bsah"; did you mean Bash? It is ignored.',
+      'last',
+    ]);
   });
 
   test('have one sentence about all ignored settings of a workspace and its agents', () => {
@@ -54,4 +56,12 @@ describe('notices about settings before a run', () => {
   test('fail with UsageError if a deny rule cannot be read', () => {
     expect(() => noticesAbout(['deny', 'Bash('])).toThrow('/s.json, line 1, cannot be read');
   });
+
+  test.each(['deny', 'ask'] as const)(
+    'fail with UsageError if a rule to %s can never match',
+    (behavior) => {
+      const rule = () => noticesAbout(['allow', 'Read'], [behavior, 'Task(modle:opus)']);
+      expect(rule).toThrow('"Task(modle:opus)" in /s.json, line 2, can never match');
+    },
+  );
 });
