@@ -2,11 +2,13 @@
  * Escapes text from files, repositories and other agents, so that it cannot pass for text of Skein.
  */
 
-/** Escapes the tags that have a meaning for the model. */
-export const escapeTags = (text: string): string => text.replaceAll(OUR_TAGS, '&lt;$1');
+import { tagPattern } from '../lib/text/tag-pattern.js';
+import { SKEIN_TAGS } from '../protocol/model/skein-tags.js';
 
-const OUR_TAGS =
-  /<(\s*\/?\s*(?:system-reminder|hook-context|instructions|mcp-instructions|git-snapshot|fork-task|agent-role|agent-report|agent-message))/gi;
+/** Escapes the tags that have a meaning for the model. */
+export const escapeTags = (text: string): string => text.replaceAll(OUR_TAGS, '&lt;');
+
+const OUR_TAGS = tagPattern(SKEIN_TAGS);
 
 /** Returns a path or a name on one line: control characters are replaced and tags are escaped. */
 export const escapeLine = (text: string): string =>

@@ -5,6 +5,7 @@
 import type { CommonFailures } from '../../context/common-failures.js';
 import type { SlotWork } from '../../machines/slot.js';
 import { stops } from '../../machines/stops.js';
+import { defuseContent } from '../../prompt/messages/defuse-result.js';
 import type { AgentEvent, CrewInput, CrewOrder } from '../../protocol/agent/agent-state.js';
 import type { Ids } from '../../protocol/ids.js';
 import type { CallWatch, Checkpoints } from '../../protocol/session/checkpoints.js';
@@ -179,7 +180,7 @@ class Crew implements GateListener {
       const denial = { tool, call: id, input, reason: message };
       this.deps.feed.emit({ type: 'call.denied', denial });
     }
-    this.end(pending, outcome, message);
+    this.end(pending, outcome, defuseContent(message));
     if (outcome !== 'denied') return;
     const { runs } = this.deps.journal.history;
     const limit = this.denials.count(this.denialSubject(pending), runs, pending.at.turn);

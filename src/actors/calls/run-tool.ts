@@ -1,4 +1,6 @@
 /** Runs a tool call in the environment of its agent and turns errors into results. */
+
+import { defuseContent, defuseResult } from '../../prompt/messages/defuse-result.js';
 import type { Agents } from '../../protocol/agent/agents.js';
 import type { Ids } from '../../protocol/ids.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
@@ -119,14 +121,14 @@ export const runTool = async (
       leavePlanMode: approved ? () => environment.permissions.leavePlan() : undefined,
       progress: (note) => feed.emit({ type: 'tool.progress', call: id, note }),
     });
-    return withContext({ failed: outcome.isError === true, ...outcome }, context);
+    return withContext(defuseResult({ failed: outcome.isError === true, ...outcome }), context);
   } catch (error) {
     if (error instanceof ToolFailure) {
-      return withContext({ content: error.message, failed: true }, context);
+      return withContext(defuseResult({ content: error.message, failed: true }), context);
     }
     if (signal.aborted && error === signal.reason) return { content: '', failed: true };
     const message = error instanceof Error ? error.message : String(error);
-    const content = `${tool.name} failed unexpectedly: ${message}`;
+    const content = defuseContent(`${tool.name} failed unexpectedly: ${message}`);
     return { content, failed: true, crashed: true, facts: { crashed: true } };
   }
 };

@@ -1,5 +1,6 @@
 /** Runs PostToolUse and PostToolUseFailure hooks for an ended call. */
 import { escapeTags } from '../../prompt/escape-tags.js';
+import { defuseContent } from '../../prompt/messages/defuse-result.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
 import type { ResultBlock, ToolOutcome } from '../../protocol/tools/tool.js';
 import type { PendingCall } from '../calls/pending-call.js';
@@ -40,7 +41,7 @@ export const postToolHooks = async (
   const { updatedOutput, block, context, halt: stopReason } = verdict;
   const replaced =
     tool.kind === 'mcp' && updatedOutput !== undefined
-      ? { ...outcome, content: textOf(updatedOutput) }
+      ? { ...outcome, content: defuseContent(textOf(updatedOutput)) }
       : outcome;
   const added = block === undefined ? context : [`A hook objects: ${block.reason}`, ...context];
   return { outcome: withContext(replaced, [...pending.context, ...added]), stopReason };

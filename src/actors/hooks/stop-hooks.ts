@@ -4,6 +4,7 @@
  */
 import { lastAnswer } from '../../context/history/last-answer.js';
 import { stops } from '../../machines/stops.js';
+import { escapeTags } from '../../prompt/escape-tags.js';
 import type { AgentEvent, CrewOrder } from '../../protocol/agent/agent-state.js';
 import type { Ids } from '../../protocol/ids.js';
 import { rawText } from '../../protocol/model/wire-block.js';
@@ -107,7 +108,9 @@ export class StopHooks {
 }
 
 const sendBackText = ({ block, context }: HookVerdict): string =>
-  `Do not end here. A check of the finished work says: ${block?.reason}\n${context.join('\n')}`
+  escapeTags(
+    `Do not end here. A check of the finished work says: ${block?.reason}\n${context.join('\n')}`,
+  )
     .trimEnd()
     .slice(0, MAX_REASON_LENGTH)
     .toWellFormed();

@@ -128,6 +128,8 @@ export interface ToolOutcome {
   readonly content: string | readonly ResultBlock[];
   /** True if the call ran but its work failed, such as a command with exit code 1. */
   readonly isError?: boolean;
+  /** True if the tool itself defused the tags of Skein in text from outside, because its content has such tags. */
+  readonly isDefused?: boolean;
   /** Content without ids, paths and numbers that differ each time, for loop detection. Default: `content`. */
   readonly gist?: string;
   /** Changes to the agent's state, journaled and applied in the order of the calls. */

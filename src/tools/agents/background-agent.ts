@@ -57,6 +57,7 @@ export const showBackgroundAgent = ({ id, agents, view: found }: BackgroundAgent
   const { status, turns, cost, report, letter } = view;
   return {
     content: report === undefined ? statusLine(view) : agentReport(report),
+    isDefused: true,
     ...(report && letter !== undefined && { notes: [{ type: 'letter.told', letter }] }),
     facts: { task: id, status, turns, ...(cost !== null && { cost }) },
   };

@@ -131,6 +131,7 @@ const outcome = (spawned: Spawned): ToolOutcome => {
   const status = outcomeOf(stop);
   return {
     content: agentReport(report),
+    isDefused: true,
     gist: reportGist(report),
     ...(status !== 'completed' && { isError: true }),
     facts: {

@@ -88,6 +88,7 @@ describe('Task', () => {
         'Agent explorer ag_1 "the parser" completed: 3 turns, 4567 tokens, $0.0123.',
         '<agent-report>\nIt is in src/parser.ts:12.\n</agent-report>',
       ].join('\n'),
+      isDefused: true,
       gist: '["completed","end_turn",null,"It is in src/parser.ts:12.",[]]',
       facts: { agent: 'ag_1', turns: 3, tokens: 4_567, cost: 0.0123, status: 'completed' },
     });

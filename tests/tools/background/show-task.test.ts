@@ -247,6 +247,7 @@ describe('an agent as a task', () => {
     expect(agents.waits).toEqual([{ id: 'ag_3f2a', timeoutMs: 5 }]);
     expect(outcome).toEqual({
       content: expect.stringMatching(/scout ag_3f2a .* completed: .*\n<agent-report>\nIt is in/),
+      isDefused: true,
       notes: [{ type: 'letter.told', letter: 'r_ag_3f2a_1' }],
       facts: { task: 'ag_3f2a', status: 'ended', turns: 3, cost: 0.5 },
     });

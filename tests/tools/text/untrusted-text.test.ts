@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { SKEIN_TAGS } from '../../../src/protocol/model/skein-tags.js';
 import { untrustedFrom, untrustedText } from '../../../src/tools/text/untrusted-text.js';
 
 /** Sequences that a reader could misread as the tag, with invisible characters removed. */
@@ -120,6 +121,11 @@ Hello <b>you</b>.
     const [, ...rest] = untrustedText('x', `before ${text} after`).split('\n\n');
     const body = rest.join('\n\n').replace(/\n<\/untrusted>$/, '');
     expect(spellingsIn(body)).toEqual([]);
+  });
+
+  test.each(SKEIN_TAGS)('cannot have the tag %s', (name) => {
+    const text = `a <${name}>b</${name.toUpperCase()}> &lt;${name} c`;
+    expect(untrustedText('x', text)).toContain(`a [${name}>b[/${name.toUpperCase()}> [${name} c`);
   });
 
   test('names its source without a URL', () => {
