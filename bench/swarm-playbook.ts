@@ -19,6 +19,7 @@ export const SWARM_PROMPTS = {
   fanOut: (width: number) => `Hand out ${width} parts to readers.`,
   queue: (width: number) => `Queue ${width} parts for readers.`,
   speak: (width: number) => `Have ${width} readers speak.`,
+  answer: (width: number) => `Have ${width} readers answer.`,
   study: (width: number, type: ChildType) =>
     `Study the files, then hand out ${width} parts to ${type}.`,
 } as const;
@@ -67,10 +68,12 @@ export const swarmPlaybook = (widths: readonly number[], delayMs = 0) => ({
       chunkBytes: DELTA_LENGTH,
       chunkDelayMs: 20,
     }),
+    onPrompt('Answer for part', { text: 'There is nothing to report.' }),
     ...widths.flatMap((width) => [
       onPrompt(SWARM_PROMPTS.fanOut(width), { tool_use: tasks(width, 'readers', 'Look at') }),
       onPrompt(SWARM_PROMPTS.queue(width), { tool_use: tasks(width, 'readers', 'Look at', true) }),
       onPrompt(SWARM_PROMPTS.speak(width), { tool_use: tasks(width, 'readers', 'Speak for') }),
+      onPrompt(SWARM_PROMPTS.answer(width), { tool_use: tasks(width, 'readers', 'Answer for') }),
       ...(['readers', 'forks'] as const).flatMap((type) => {
         const prompt = SWARM_PROMPTS.study(width, type);
         const files = Array.from({ length: STUDIED }, (_, file) => readCall(`f${file}.txt`));

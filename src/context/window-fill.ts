@@ -48,12 +48,17 @@ export class WindowFold {
     }
     this.history.apply(record);
     if (record.type === 'prompt.broken' && record.briefing)
-      this.announced.add(record.briefing.text);
+      this.announce(record.briefing.text, record.briefing.role);
     if (record.type !== 'user.sent') return;
     for (const part of record.parts) {
-      if ('briefing' in part) this.announced.add(part.briefing);
+      if ('briefing' in part) this.announce(part.briefing, part.role);
       else if ('reminder' in part) this.announced.add(part.text);
     }
+  }
+
+  private announce(text: string, role: string | undefined): void {
+    this.announced.add(text);
+    if (role !== undefined) this.announced.add(role);
   }
 
   /** Returns the weights of the next request's messages. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { capabilitiesOf } from '../../src/protocol/model/providers.js';
 import { newSessionWindowReport } from '../../src/sdk/sessions/context-window-report.js';
 import type { DryRunPrompt } from '../../src/sdk/sessions/dry-run-prompt.js';
 import { promptReport } from '../../src/sdk/sessions/prompt-report.js';
@@ -154,7 +155,15 @@ test('the keys of the context window report do not change', () => {
 });
 
 test('the keys of the prompt report do not change', () => {
-  const prompt = { cwd: '/', model: 'm', head: HEAD, preamble: PREAMBLE, notices: [] };
+  const capabilities = capabilitiesOf('firstParty');
+  const prompt = {
+    cwd: '/',
+    model: 'm',
+    head: HEAD,
+    preamble: PREAMBLE,
+    capabilities,
+    notices: [],
+  };
   const settings = {} as DryRunPrompt['settings'];
   const measured = { tokens: 'number', digest: 'string' };
   const mark = { ttl: 'string', scope: 'object' };
@@ -186,6 +195,7 @@ test('the keys of the prompt report do not change', () => {
       },
     ],
     opening: {
+      mark,
       ...measured,
       text: 'string',
       files: [{ layer: 'string', path: 'string', parent: 'object', fate: 'string', ...measured }],

@@ -21,7 +21,7 @@ import type { PromptHeadManager } from './prompt-head-manager.js';
 interface PrefixPolicyDeps {
   readonly prefixWarmup: PrefixWarmup;
   readonly history: History;
-  readonly promptHead: Pick<PromptHeadManager, 'head'>;
+  readonly promptHead: Pick<PromptHeadManager, 'head' | 'headFor'>;
 }
 
 /**
@@ -72,7 +72,8 @@ const enterHeadWarmup = (
   onWait: OnWait,
 ): Promise<WarmupTicket> => {
   const { prefixWarmup, history, promptHead } = deps;
-  const uncachedTokens = tokensOfBytes(history.promptBytes);
+  const preamble = markedPreamble(deps, model);
+  const uncachedTokens = tokensOfBytes(history.promptBytes + preamble.length);
   const lifetimeMs = LIFETIME_MS[promptHead.head.ttl];
   const key = headKey(deps, model);
   return prefixWarmup.enter({ key, uncachedTokens, siblings, lifetimeMs }, signal, onWait);
@@ -160,7 +161,10 @@ const firstRequestFacts = (
   const start =
     inherits === undefined ? shapeDigest(sharedBytes) : `${inherits.agent} ${inherits.seq}`;
   const cold = tokensOfBytes(history.promptBytes + weightAfter(messages, null) + newest.sharedEnd);
-  const warm = tokensOfBytes(weightAfter(messages, history.cached.upTo) + newest.sharedEnd);
+  const { upTo } = history.cached;
+  // The marked preamble is cached with the prompt head.
+  const withHead = upTo === null ? markedPreamble(deps, model).length : 0;
+  const warm = tokensOfBytes(weightAfter(messages, upTo) + newest.sharedEnd - withHead);
   const unreadTokens = prefixWarmup.isWarm(head) ? warm : cold;
   return {
     key: `${head} ${start}`,
@@ -182,8 +186,32 @@ const weightAfter = (messages: History['messages'], upTo: CachedUpTo | null): nu
   return messages.slice(whole, -1).reduce((sum, { weight }) => sum + weight, rest);
 };
 
-const headKey = ({ history }: PrefixPolicyDeps, model: string): string =>
-  `${model} ${history.prompt}`;
+/** Identifies the prompt head and the preamble, which every request caches together. */
+const headKey = (deps: PrefixPolicyDeps, model: string): string =>
+  `${model} ${deps.history.prompt} ${preambleDigest(deps, model)}`;
+
+const NO_PREAMBLE = Buffer.alloc(0);
+
+/** Returns the bytes up to the breakpoint of the preamble; empty if it has none. */
+const markedPreamble = ({ history, promptHead }: PrefixPolicyDeps, model: string): Buffer => {
+  const [first] = history.messages;
+  if (first?.preambleEnd === undefined) return NO_PREAMBLE;
+  return promptHead.headFor(model).marksPreamble
+    ? first.bytes.subarray(0, first.preambleEnd)
+    : NO_PREAMBLE;
+};
+
+/** Digests by the bytes of the first message, which every request of an agent sends again. */
+const digestOf = new WeakMap<Buffer, string>();
+
+const preambleDigest = (deps: PrefixPolicyDeps, model: string): string => {
+  const preamble = markedPreamble(deps, model);
+  const [first] = deps.history.messages;
+  if (first === undefined || preamble.length === 0) return '';
+  const digest = digestOf.get(first.bytes) ?? shapeDigest(preamble);
+  digestOf.set(first.bytes, digest);
+  return digest;
+};
 
 const keepHeadWarm = (
   deps: PrefixPolicyDeps,

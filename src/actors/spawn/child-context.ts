@@ -1,4 +1,4 @@
-/** The context provider of a child: the shared context, followed by the role of its type. */
+/** The context provider of a child: the shared context, followed by the role of its type, in a block of its own. */
 import { toParentTree } from '../../policy/paths/worktree-mapping.js';
 import { LOST_ROLE, roleText } from '../../prompt/messages/role-text.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
@@ -29,7 +29,7 @@ export const childContext = (
       if (!isReported) onLostRole(type ?? '');
       isReported = true;
       const preamble = await shared.preamble();
-      return { ...preamble, text: [preamble.text, role].filter(Boolean).join('\n\n') };
+      return role === '' ? preamble : { ...preamble, role };
     },
     // Instructions for files of the parent tree apply to their copies in the worktree.
     reminders: (announced, touched) => shared.reminders(announced, touched.map(inParentTree)),

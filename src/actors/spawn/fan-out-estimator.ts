@@ -72,7 +72,9 @@ export class FanOutEstimator {
     model: string,
   ): SpawnPreview | undefined {
     const { history } = parent.deps.journal;
-    const head = tokensOfBytes(history.promptBytes);
+    // Typed agents send the preamble of their parent, which is cached with the prompt head.
+    const preamble = history.messages[0]?.preambleEnd ?? 0;
+    const head = tokensOfBytes(history.promptBytes + preamble);
     const isFork = type === null;
     const role = definitionOf(this.context, type)?.prompt ?? '';
     const prefixTokens = isFork

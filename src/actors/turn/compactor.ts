@@ -236,7 +236,8 @@ const replace = async (
   const summary = summaryText(history.firstPrompt, text);
   const keptMessages = history.messages.slice(dropped).map(withoutThinking);
   const keptWeight = keptMessages.reduce((sum, { weight }) => sum + weight, 0);
-  const startWeight = Buffer.byteLength(summary) + Buffer.byteLength(preamble.text);
+  const { facts, role, text: opening } = preamble;
+  const startWeight = Buffer.byteLength(`${opening}${role ?? ''}${summary}`);
   const tokensAfter = tokensOfBytes(history.promptBytes + startWeight + keptWeight);
   const section = newHead === undefined ? 'messages' : `messages, ${newHead.section}`;
   journal.record({
@@ -247,7 +248,7 @@ const replace = async (
     summary,
     tokensBefore,
     tokensAfter,
-    briefing: { text: preamble.text, facts: { ...preamble.facts } },
+    briefing: { text: opening, facts: { ...facts }, ...(role !== undefined && { role }) },
     ...(newHead !== undefined && { prompt: newHead.prompt }),
   });
   if (newHead !== undefined) promptHead.adopt(newHead);

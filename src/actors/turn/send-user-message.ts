@@ -2,7 +2,7 @@
 import type { History } from '../../context/history/history.js';
 import type { AgentLimits } from '../../protocol/agent/agent-limits.js';
 import type { AgentEvent, TurnInput } from '../../protocol/agent/agent-state.js';
-import type { ContextProvider } from '../../protocol/model/context-provider.js';
+import type { ContextProvider, Preamble } from '../../protocol/model/context-provider.js';
 import type { UserPart } from '../../protocol/session/journal-record.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 
@@ -87,10 +87,15 @@ const buildParts = async (
   const reminders = news.map(({ fact, value, text }) => ({ reminder: fact, value, text }));
   return [
     ...parts.filter((part) => 'call' in part),
-    ...(preamble === undefined ? [] : [{ briefing: preamble.text, facts: { ...preamble.facts } }]),
+    ...(preamble === undefined ? [] : [briefingPart(preamble)]),
     ...parts.filter((part) => !('call' in part)),
     ...reminders,
   ];
+};
+
+const briefingPart = ({ text, facts, role }: Preamble): UserPart => {
+  const part = { briefing: text, facts: { ...facts } };
+  return role === undefined ? part : { ...part, role };
 };
 
 const touchedFiles = ({ calls }: History): readonly string[] => [

@@ -13,15 +13,26 @@ export interface HistoryMessage {
   readonly answersCalls: boolean;
   /** Offset of the brace that closes the last block which other agents share. */
   readonly sharedEnd?: number;
+  /**
+   * Offset of the brace that closes the preamble, which all agents of the session share. Only the
+   * first message of a conversation has a preamble in its first block.
+   */
+  readonly preambleEnd?: number;
 }
 
 const CONTENT_AT = '{"role":"user","content":['.length;
+
+/** Blocks at the start of a message. Empty if other agents do not send them. */
+interface SharedBlocks {
+  readonly shared?: RawJson;
+  readonly preamble?: RawJson;
+}
 
 export const historyMessage = (
   role: 'user' | 'assistant',
   content: RawJson,
   answersCalls: boolean,
-  shared: RawJson = '',
+  { shared = '', preamble = '' }: SharedBlocks = {},
 ): HistoryMessage => {
   const bytes = Buffer.from(`{"role":"${role}","content":${content}}`);
   return {
@@ -29,9 +40,13 @@ export const historyMessage = (
     bytes,
     weight: textWeight(bytes.length, content),
     answersCalls,
-    ...(shared !== '' && { sharedEnd: CONTENT_AT + Buffer.byteLength(shared) - 1 }),
+    ...(shared !== '' && { sharedEnd: endOf(shared) }),
+    ...(preamble !== '' && { preambleEnd: endOf(preamble) }),
   };
 };
+
+/** Returns the offset of the brace that closes the last of the blocks. */
+const endOf = (blocks: RawJson): number => CONTENT_AT + Buffer.byteLength(blocks) - 1;
 
 /**
  * Returns the message without thinking blocks. A thinking block is bound to all text before it, so
@@ -58,12 +73,26 @@ interface CitedParts {
 
 /** Returns the block of a part; empty if the part has no text or a damaged journal has lost it. */
 export const partBlock = (part: UserPart, cited: CitedParts): RawJson => {
-  if ('briefing' in part) return part.briefing === '' ? '' : rawText(part.briefing);
+  if ('briefing' in part) return openingBlocks(part.briefing, part.role).join(',');
   if ('text' in part) return rawText(part.text);
   if ('offer' in part) return cited.offer() ?? '';
   if ('letter' in part) return cited.letter(part.letter) ?? '';
   return cited.result(part.call) ?? '';
 };
+
+/** Returns the block of a preamble, and the block of a role after it. */
+export const openingBlocks = (preamble: string, role = ''): readonly RawJson[] =>
+  [preamble, role].filter((text) => text !== '').map(rawText);
+
+/** Returns the block of the preamble if the message starts with it; else an empty text. */
+export const preambleIn = ([first]: readonly UserPart[]): RawJson =>
+  first !== undefined && 'briefing' in first && first.briefing !== ''
+    ? rawText(first.briefing)
+    : '';
+
+/** Returns the block of the preamble if the message starts with it; else an empty text. */
+export const preambleOf = ({ bytes, preambleEnd }: HistoryMessage): RawJson =>
+  preambleEnd === undefined ? '' : bytes.subarray(CONTENT_AT, preambleEnd + 1).toString();
 
 /** Returns the blocks of a user message, joined by commas. */
 export const blocksIn = ({ bytes }: HistoryMessage): RawJson =>

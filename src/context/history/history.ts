@@ -20,7 +20,10 @@ import {
   blocksIn,
   type HistoryMessage,
   historyMessage,
+  openingBlocks,
   partBlock,
+  preambleIn,
+  preambleOf,
   textOfContent,
   withoutThinking,
 } from './history-message.js';
@@ -200,12 +203,10 @@ export class History {
       );
     if (content !== '') {
       const isOffered = parts.some((part) => 'offer' in part);
-      this.push(
-        'user',
-        `[${content}]`,
-        this.calls.size > 0 || isOffered,
-        this.sharedIn(parts, blocksOf),
-      );
+      this.push('user', `[${content}]`, this.calls.size > 0 || isOffered, {
+        shared: this.sharedIn(parts, blocksOf),
+        preamble: this.messages.length === 0 ? preambleIn(parts) : '',
+      });
     }
     this.announced.record(parts, this.messages.length - 1);
     for (const part of parts) {
@@ -249,9 +250,9 @@ export class History {
     role: 'user' | 'assistant',
     content: RawJson,
     answersCalls: boolean,
-    shared: RawJson = '',
+    start?: Parameters<typeof historyMessage>[3],
   ): void {
-    const message = historyMessage(role, content, answersCalls, shared);
+    const message = historyMessage(role, content, answersCalls, start);
     this.messages.push(message);
     this.weightSince += message.weight;
   }
@@ -260,7 +261,7 @@ export class History {
     const [first] = this.messages.splice(0, dropped + 1);
     if (first === undefined) return;
     this.announced.dropMessages(dropped);
-    this.beginWith(`${blocksIn(first)},${rawText(notice)}`);
+    this.beginWith(`${blocksIn(first)},${rawText(notice)}`, preambleOf(first));
   }
 
   /** Replaces the oldest messages by a summary. */
@@ -270,16 +271,17 @@ export class History {
     else this.announced.startFrom(briefing.facts);
     // A damaged journal may have lost the calls of these results.
     while (this.messages[0]?.answersCalls) this.messages.shift();
-    const opening = briefing?.text ? `${rawText(briefing.text)},` : '';
-    this.beginWith(`${opening}${rawText(summary)}`);
+    const opening = openingBlocks(briefing?.text ?? '', briefing?.role);
+    const preamble = briefing?.text ? opening[0] : '';
+    this.beginWith([...opening, rawText(summary)].join(','), preamble);
   }
 
   /** Puts the blocks first, in the same message as a user message that follows. */
-  private beginWith(blocks: RawJson): void {
+  private beginWith(blocks: RawJson, preamble = ''): void {
     const [next, ...rest] = this.messages;
     const isPrompt = next?.role === 'user';
     const following = isPrompt ? `,${blocksIn(next)}` : '';
-    const message = historyMessage('user', `[${blocks}${following}]`, false);
+    const message = historyMessage('user', `[${blocks}${following}]`, false, { preamble });
     this.rebuild([message, ...(isPrompt ? rest : this.messages)]);
   }
 

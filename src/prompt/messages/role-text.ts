@@ -7,7 +7,7 @@ export const LOST_ROLE =
 
 /** Returns the role block of a typed agent. It follows the blocks that all agents share. */
 export const roleText = (name: string, role: string): string => `<agent-role>
-You are the agent "${escapeLine(name)}" and work for another agent, which gives you one task. That agent sees only your last message: it is your report, so make it self-contained.
+You are the agent "${escapeLine(name)}". Another agent gives you one task and sees only your last message, your report: make it self-contained.
 
 ${escapeTags(role.trim())}
 </agent-role>`;

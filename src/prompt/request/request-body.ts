@@ -26,6 +26,11 @@ export interface BodyHead {
   /** Empty if the provider takes no breakpoints. */
   readonly breakpoint: Buffer;
   /**
+   * True if the preamble ends with a breakpoint. False for the heads of earlier versions, which have
+   * that breakpoint at the end of the system prompt.
+   */
+  readonly marksPreamble: boolean;
+  /**
    * Converts a message to its wire form, with references and edits if the provider supports them.
    */
   readonly wire: (message: BodyMessage) => WireMessage;
@@ -55,9 +60,16 @@ export const bodyHead = (
   return {
     bytes: Buffer.from(`{${fields.join(',')},"messages":[`),
     breakpoint: Buffer.from(control === null ? '' : `,"cache_control":${control}`),
+    marksPreamble: breakpointCount(head.system) <= MAX_HEAD_BREAKPOINTS,
     wire: capabilities.edits ? editedMessage : plainMessage,
   };
 };
+
+/** Breakpoints of tools and system prompt. The preamble and the messages have the other three. */
+const MAX_HEAD_BREAKPOINTS = 1;
+
+/** Counts the breakpoints in serialised blocks. The quotes in a text are escaped. */
+const breakpointCount = (blocks: RawJson): number => blocks.split('"cache_control":').length - 1;
 
 /**
  * Returns a head that also asks the server why it could not read the prompt from its cache.
@@ -105,15 +117,19 @@ export const directiveBody = (
 
 /** Returns the messages with commas between them and the breakpoints spliced in. */
 const piecesOf = (
-  { breakpoint, wire }: BodyHead,
+  { breakpoint, marksPreamble, wire }: BodyHead,
   messages: readonly BodyMessage[],
   breakpoints: readonly Breakpoint[],
 ): readonly Buffer[] => {
   const pieces: Buffer[] = [];
   for (const [index, message] of messages.entries()) {
-    const { bytes, breakpointAt, sharedAt = breakpointAt } = wire(message);
+    const { bytes, breakpointAt, sharedAt = breakpointAt, preambleAt } = wire(message);
     if (index > 0) pieces.push(COMMA);
     let from = 0;
+    if (marksPreamble && preambleAt !== undefined) {
+      pieces.push(bytes.subarray(0, preambleAt), breakpoint);
+      from = preambleAt;
+    }
     for (const position of breakpoints) {
       if (position.index !== index) continue;
       const offset = position.at === 'shared' ? sharedAt : breakpointAt;

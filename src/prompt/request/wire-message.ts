@@ -10,6 +10,8 @@ export interface BodyMessage {
   readonly bytes: Buffer;
   /** Offset of the brace that closes the last block which other agents share. */
   readonly sharedEnd?: number;
+  /** Offset of the brace that closes the preamble, the first block of a conversation. */
+  readonly preambleEnd?: number;
   /** Calls with results that the server drops; sent after this message. */
   readonly drops?: readonly string[];
 }
@@ -20,6 +22,8 @@ export interface WireMessage {
   readonly breakpointAt: number;
   /** Offset after the blocks that other agents share. */
   readonly sharedAt?: number;
+  /** Offset after the preamble. */
+  readonly preambleAt?: number;
 }
 
 /** Length of `}]}`, which ends the last block, the content and the message. */
@@ -30,10 +34,11 @@ const CLOSING = 3;
  */
 const RESULT = /\{"type":"tool_result","tool_use_id":("(?:[^"\\]|\\.)*")/g;
 
-export const plainMessage = ({ bytes, sharedEnd }: BodyMessage): WireMessage => ({
+export const plainMessage = ({ bytes, sharedEnd, preambleEnd }: BodyMessage): WireMessage => ({
   bytes,
   breakpointAt: bytes.length - CLOSING,
   ...(sharedEnd !== undefined && { sharedAt: sharedEnd }),
+  ...(preambleEnd !== undefined && { preambleAt: preambleEnd }),
 });
 
 /**
@@ -42,15 +47,18 @@ export const plainMessage = ({ bytes, sharedEnd }: BodyMessage): WireMessage => 
 export const editedMessage = (message: BodyMessage): WireMessage => {
   if (message.role === 'assistant') return plainMessage(message);
   const bytes = referenced(message.bytes);
-  const { drops = [], sharedEnd } = message;
-  const breakpointAt = bytes.length - CLOSING;
-  const shared =
-    sharedEnd === undefined
-      ? undefined
-      : { sharedAt: withReferences(message.bytes.subarray(0, sharedEnd)).length };
-  if (drops.length === 0) return { bytes, breakpointAt, ...shared };
+  const { drops = [], sharedEnd, preambleEnd } = message;
+  const offsets = {
+    breakpointAt: bytes.length - CLOSING,
+    ...(sharedEnd !== undefined && {
+      sharedAt: withReferences(message.bytes.subarray(0, sharedEnd)).length,
+    }),
+    // No result comes before the preamble, so references do not move it.
+    ...(preambleEnd !== undefined && { preambleAt: preambleEnd }),
+  };
+  if (drops.length === 0) return { bytes, ...offsets };
   const edits = Buffer.from(`,${editsBlock(drops)}]}`);
-  return { bytes: Buffer.concat([bytes.subarray(0, -2), edits]), breakpointAt, ...shared };
+  return { bytes: Buffer.concat([bytes.subarray(0, -2), edits]), ...offsets };
 };
 
 const editsBlock = (drops: readonly string[]): RawJson =>

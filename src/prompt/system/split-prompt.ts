@@ -1,11 +1,12 @@
 /**
  * Third stage: splits the prompt into blocks, each with a cache scope and an optional breakpoint.
  *
- *   with MCP tools         attribution –   identity org *     rest org *
- *   with the boundary      attribution –   identity –         static global *   dynamic *
- *   otherwise              attribution –   identity org *     rest org *
+ *   with MCP tools         attribution –   identity org *     rest org
+ *   with the boundary      attribution –   identity –         static global *   dynamic
+ *   otherwise              attribution –   identity org *     rest org
  *
- * `*` is a breakpoint. At most two, because the other two of a request belong to its messages.
+ * `*` is a breakpoint. A rest without an identity has it. At most one, because the other three of a
+ * request belong to its messages: the preamble ends what all agents of a session share.
  */
 import type { HeadSection } from '../../protocol/model/prompt-head.js';
 import type { CacheScope } from '../../protocol/model/providers.js';
@@ -72,9 +73,9 @@ export const splitPrompt = (
     ...(isSplit
       ? [
           ...block('static', first, edge, 'global', true),
-          ...block('dynamic', edge + 1, prompt.length, null, true),
+          ...block('dynamic', edge + 1, prompt.length, null, false),
         ]
-      : block('rest', first, prompt.length, 'org', true)),
+      : block('rest', first, prompt.length, 'org', !hasIdentity)),
   ];
 };
 

@@ -10,7 +10,10 @@ export type KnownFacts = Readonly<Record<string, string>>;
 
 /** Beginning of the first message. */
 export interface Preamble {
+  /** The same for all agents of a session. */
   readonly text: string;
+  /** Role of a typed agent: the block after the text. */
+  readonly role?: string;
   readonly facts: KnownFacts;
   /** Files that the text came from, for reports. */
   readonly files?: readonly PreambleFile[];
@@ -56,6 +59,10 @@ export interface ContextProvider {
   isStale(head: PromptHead): boolean;
   /** True if a section may change on every turn, so that `head` must be called again. */
   readonly mayChange: boolean;
+  /**
+   * Returns the same preamble for every agent until `renew`. Facts that have changed since then are
+   * reminders.
+   */
   preamble(): Promise<Preamble>;
   /** Returns facts that differ from `announced`, and rules for the files that were just touched. */
   reminders(

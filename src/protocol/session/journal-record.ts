@@ -43,8 +43,8 @@ const factValues = z.record(z.string(), z.string());
 const userPart = z.union([
   z.object({ call: z.string() }),
   z.object({ letter: z.string() }),
-  /** Preamble of the first message: memory files, the date. */
-  z.object({ briefing: z.string(), facts: factValues }),
+  /** Preamble of the first message: memory files, the date; then the role of a typed agent. */
+  z.object({ briefing: z.string(), facts: factValues, role: z.string().optional() }),
   /** A changed fact, or a rule for a file that was touched. */
   z.object({ reminder: z.string(), value: z.string(), text: z.string() }),
   /** First content of a fork: the placeholder results that its parent journaled. */
@@ -218,7 +218,9 @@ export const journalBody = z.discriminatedUnion('type', [
     /** Name of the artifact with the new prompt head. */
     prompt: z.string().optional(),
     /** Compaction: preamble before the summary. */
-    briefing: z.object({ text: z.string(), facts: factValues }).optional(),
+    briefing: z
+      .object({ text: z.string(), facts: factValues, role: z.string().optional() })
+      .optional(),
     /** Truncation: number of messages dropped after the first message, whose text then is `notice`. */
     dropped: z.number().int().optional(),
     notice: z.string().optional(),

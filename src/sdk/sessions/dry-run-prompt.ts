@@ -5,6 +5,7 @@
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import type { Preamble } from '../../protocol/model/context-provider.js';
 import type { PromptHead } from '../../protocol/model/prompt-head.js';
+import { type Capabilities, capabilitiesOf } from '../../protocol/model/providers.js';
 import type { Surface } from '../../protocol/permission/permission-question.js';
 import { openAndAssemble } from '../assembly/assemble-session.js';
 import type { HostEnvironment } from '../assembly/options/host-environment.js';
@@ -16,6 +17,7 @@ export interface DryRunPrompt {
   readonly settings: LoadedSettings;
   readonly head: PromptHead;
   readonly preamble: Preamble;
+  readonly capabilities: Capabilities;
   /** Sentences to show to the person. */
   readonly notices: readonly string[];
 }
@@ -43,7 +45,9 @@ export const dryRunPrompt = async (
     const model = modelName ?? defaultModel;
     const head = await contextProvider.head({ cwd, model, version, entrypoint });
     const preamble = await contextProvider.preamble();
-    return { cwd, model, settings, head, preamble, notices: [...assembly.notices, ...notices] };
+    const { capabilities = capabilitiesOf('firstParty') } = options;
+    const told = [...assembly.notices, ...notices];
+    return { cwd, model, settings, head, preamble, capabilities, notices: told };
   } finally {
     release();
   }

@@ -3,6 +3,7 @@
 import { tokensOfText } from '../../context/window/text-weight.js';
 import { asText } from '../../lib/text/as-text.js';
 import { shapeDigest } from '../../prompt/cache-miss/request-shape.js';
+import { bodyHead } from '../../prompt/request/request-body.js';
 import type { PreambleFile } from '../../protocol/model/context-provider.js';
 import type { CacheTtl, HeadSection, Zone } from '../../protocol/model/prompt-head.js';
 import { rawText, type WireBlock } from '../../protocol/model/wire-block.js';
@@ -59,10 +60,11 @@ export interface PromptReport {
   readonly system: readonly PromptReportBlock[];
   /** Preamble of the first message: instruction files and the date. */
   readonly opening: Measured & {
+    readonly mark: PromptMark | null;
     readonly text: string;
     readonly files: readonly (Omit<PreambleFile, 'text'> & Measured)[];
   };
-  /** Cache breakpoints of the head, in order. Each request has two more in its messages. */
+  /** Cache breakpoints of head and preamble, in order. Each request has two more in its messages. */
   readonly marks: readonly (PromptMark & { readonly after: string; readonly tokens: number })[];
   readonly tokens: {
     readonly tools: number;
@@ -76,7 +78,7 @@ export interface PromptReport {
 }
 
 export const promptReport = (prompt: DryRunPrompt, agent: string | null): PromptReport => {
-  const { cwd, model, head, preamble, notices } = prompt;
+  const { cwd, model, head, preamble, capabilities, notices } = prompt;
   const tools = (JSON.parse(head.tools) as readonly WireBlock[]).map(toolOf);
   const blocks = JSON.parse(head.system) as readonly WireBlock[];
   const system = blocks.map((block, index) => blockOf(block, index, head.sections));
@@ -86,6 +88,11 @@ export const promptReport = (prompt: DryRunPrompt, agent: string | null): Prompt
     system: tokensOfText(head.system),
     opening: tokensOfText(preambleText),
   };
+  const { breakpoint, marksPreamble } = bodyHead({ model, maxTokens: 0 }, head, capabilities);
+  const openingMark =
+    marksPreamble && breakpoint.length > 0 && preambleText !== ''
+      ? { ttl: head.ttl, scope: null }
+      : null;
   const shared = system
     .flatMap(({ sections }) => sections)
     .filter(({ zone }) => zone === 'identity' || zone === 'static')
@@ -98,12 +105,17 @@ export const promptReport = (prompt: DryRunPrompt, agent: string | null): Prompt
     tools,
     system,
     opening: {
+      mark: openingMark,
       tokens: tokens.opening,
       digest: shapeDigest(preamble.text),
       text: preamble.text,
       files: (preamble.files ?? []).map(({ text, ...file }) => ({ ...file, ...measure(text) })),
     },
-    marks: marksOf(tools, system),
+    marks: marksOf([
+      ...tools.map((tool) => ({ ...tool, after: `tool ${tool.name}` })),
+      ...system.map((block) => ({ ...block, after: `system block ${block.block}` })),
+      { mark: openingMark, tokens: tokens.opening, after: 'the opening' },
+    ]),
     tokens: { ...tokens, shared, all: tokens.tools + tokens.system + tokens.opening },
     notices,
   };
@@ -143,14 +155,13 @@ const sectionOf = (section: HeadSection, whole: string): PromptSection => {
 
 /** Returns each breakpoint with the estimated tokens up to it. */
 const marksOf = (
-  tools: readonly PromptTool[],
-  system: readonly PromptReportBlock[],
+  parts: readonly {
+    readonly mark: PromptMark | null;
+    readonly tokens: number;
+    readonly after: string;
+  }[],
 ): PromptReport['marks'] => {
   let tokens = 0;
-  const parts = [
-    ...tools.map((tool) => ({ ...tool, after: `tool ${tool.name}` })),
-    ...system.map((block) => ({ ...block, after: `system block ${block.block}` })),
-  ];
   return parts.flatMap(({ mark, after, tokens: own }) => {
     tokens += own;
     return mark === null ? [] : [{ ...mark, after, tokens }];

@@ -43,7 +43,7 @@ describe('a typed agent that has not started when its process ends', () => {
   test('gets a note instead of its role if its definition is gone, and a notice is shown', async () => {
     const { harness, left, right, notices } = await resumedWith([]);
     expect(left).toContain('You explore.');
-    expect(right).toContain('You are the agent "explorer" and work for another agent');
+    expect(right).toContain('You are the agent "explorer". Another agent gives you');
     expect(right).toContain('definition of this role no longer exists');
     expect(notices).toEqual([
       'explorer a_3 "RIGHT" works without its role: "explorer" is no longer defined. Its permissions are unchanged.',

@@ -145,10 +145,10 @@ describe('the prompt of a run', () => {
     expect(narrow.stderr).toMatch(/long\/CLAUDE\.md is left out of the prompt/);
   });
 
-  test('has the same text but fewer breakpoints without experimental betas (P5)', async () => {
+  test('has the same text but another breakpoint without experimental betas (P5)', async () => {
     const withoutBetas = await sent([], { SKEIN_DISABLE_EXPERIMENTAL_BETAS: '1' });
-    expect(baseline.breakpoints).toEqual([false, false, true, true]);
-    expect(withoutBetas.breakpoints).toEqual([false, true, true]);
+    expect(baseline.breakpoints).toEqual([false, false, true, false]);
+    expect(withoutBetas.breakpoints).toEqual([false, true, false]);
     expect(withoutBetas.words).toBe(baseline.words);
   });
 

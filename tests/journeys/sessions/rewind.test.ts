@@ -81,7 +81,8 @@ describe('skein rewind', () => {
     expect(bodies()).toHaveLength(before + 1);
     const texts = JSON.stringify(next?.messages);
     expect(texts).not.toContain('task two');
-    expect(next?.messages.slice(0, 1)).toEqual(JSON.parse(unmarked(first)).messages);
+    const { messages } = JSON.parse(unmarked(next));
+    expect(messages.slice(0, 1)).toEqual(JSON.parse(unmarked(first)).messages);
   });
 
   test('rewinds to the first prompt, and --undo reverts the rewind, repeatedly', async () => {

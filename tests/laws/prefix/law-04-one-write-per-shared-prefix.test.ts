@@ -1,5 +1,6 @@
 /** Law 4 on the wire: the prefix that siblings share is cached once, and all others read it. */
 import { describe, expect, test } from 'vitest';
+import { billedTokens, leastTokens } from '../../../bench/billed-tokens.js';
 import type { MessagesRequest } from '../../../src/simulator/messages-request.js';
 import { prefixBlocks } from '../../../src/simulator/prefix-blocks.js';
 import type { RequestRecord } from '../../../src/simulator/request-log.js';
@@ -15,6 +16,9 @@ const LONG = 'They fly in a wedge. '.repeat(200);
 const HEAD = 5_000;
 
 const EXPLORER = { subagent_type: 'explorer' };
+/** An agent with a role of about 1,000 tokens. */
+const EXPERT = { subagent_type: 'expert' };
+const EXPERTS = { agents: { expert: { description: 'Knows geese.', prompt: LONG } } };
 const FORKS = {};
 /** Slow answer: a request that does not wait for the cache write comes too early to read it. */
 const SLOW: Reply = { text: 'This part is done.', delayMs: 40 };
@@ -64,7 +68,7 @@ const withAccident = (accident: Reply): Rules => [
 
 const KINDS = [
   ['forks', FORKS],
-  ['typed agents', EXPLORER],
+  ['typed agents', EXPERT],
 ] as const;
 const WIDTHS = [2, 10, 100];
 
@@ -72,7 +76,7 @@ describe('law 4, one write per shared prefix', () => {
   test.each(KINDS.flatMap(([name, kind]) => WIDTHS.map((count) => [count, name, kind] as const)))(
     '%i %s write the shared prefix once, and their lead reads its cached history',
     async (count, _, kind) => {
-      const wire = await swarmWire(fanOut(count, kind), { files: INSTRUCTIONS });
+      const wire = await swarmWire(fanOut(count, kind), { files: INSTRUCTIONS, options: EXPERTS });
       await wire.say('Go.');
       const starts = wire.sent().filter(isStart);
       expect(countUses(starts)).toEqual({ writes: 1, reads: count - 1, paid: 0 });
@@ -86,6 +90,52 @@ describe('law 4, one write per shared prefix', () => {
       expect(Math.min(...reads)).toBeGreaterThanOrEqual(cached);
     },
   );
+
+  test('typed agents of any type read the instructions that their lead has written', async () => {
+    const parts = ['explorer', 'reviewer', 'expert'].flatMap((subagent_type) =>
+      tasks(2, { subagent_type }),
+    );
+    const wire = await swarmWire(
+      [
+        { match: { lastUser: 'Do part' }, reply: SLOW },
+        { match: { turn: 0 }, reply: { tool_use: parts } },
+        { reply: 'All done.' },
+      ],
+      { files: INSTRUCTIONS, options: EXPERTS },
+    );
+    await wire.say('Go.');
+    const [lead] = wire.sent();
+    const instructions = cacheUseOf(lead as RequestRecord).shared;
+    const reads = wire
+      .sent()
+      .filter(isStart)
+      .map((start) => cacheUseOf(start).read);
+    expect(reads).toHaveLength(parts.length);
+    expect(Math.min(...reads)).toBeGreaterThanOrEqual(instructions);
+  });
+
+  test('a lead without agents pays the minimum', async () => {
+    const wire = await swarmWire(
+      [
+        {
+          match: { turn: { max: 2 } },
+          reply: { tool_use: { name: 'Glob', input: { pattern: '*' } } },
+        },
+        { reply: 'All done.' },
+      ],
+      { files: INSTRUCTIONS },
+    );
+    await wire.say('Go.');
+    const { written } = leastTokens(
+      wire.sent().map((request) => ({
+        body: bodyOf(request) as MessagesRequest,
+        betas: String(request.headers['anthropic-beta'] ?? ''),
+      })),
+    );
+    const paid = wire.sent().map(({ usage }) => (usage ? billedTokens(usage) : 0));
+    expect(paid).toHaveLength(4);
+    expect(paid.reduce((sum, tokens) => sum + tokens, 0)).toBeCloseTo(written, 0);
+  });
 
   test.each([
     ['forks', FORKS, 'Short.'],
@@ -115,10 +165,10 @@ describe('law 4, one write per shared prefix', () => {
     const wire = await swarmWire(
       [
         { match: { lastUser: 'Do part' }, reply: SLOW },
-        { match: { lastUser: 'Go' }, reply: { tool_use: tasks(4, EXPLORER) } },
+        { match: { lastUser: 'Go' }, reply: { tool_use: tasks(4, EXPERT) } },
         { reply: 'All done.' },
       ],
-      { files: INSTRUCTIONS, clock: gate.clock },
+      { files: INSTRUCTIONS, clock: gate.clock, options: EXPERTS },
     );
     const ended = wire.say('Go.', 'Go again.');
     await gate.until(1);

@@ -60,7 +60,7 @@ describe('the role text of a typed agent', () => {
   test('names the agent, the reader of its report and the role', () => {
     const text = roleText('explorer', 'You look, and change nothing.\n');
     expect(text).toContain('You are the agent "explorer"');
-    expect(text).toContain('it is your report');
+    expect(text).toContain('your last message, your report');
     expect(text.endsWith('You look, and change nothing.\n</agent-role>')).toBe(true);
     expect(tokens(roleText('explorer', ''))).toBeLessThanOrEqual(60);
   });

@@ -28,8 +28,16 @@ const message = (role: BodyMessage['role'], ...texts: readonly string[]): BodyMe
   return { role, bytes: Buffer.from(JSON.stringify({ role, content })) };
 };
 
-const bodyOf = (messages: readonly BodyMessage[]) =>
-  Buffer.concat(requestBody(bodyHead({ model: 'm', maxTokens: 100 }, HEAD), messages)).toString();
+const bodyOf = (messages: readonly BodyMessage[], head = HEAD) =>
+  Buffer.concat(requestBody(bodyHead({ model: 'm', maxTokens: 100 }, head), messages)).toString();
+
+/** Makes the first block of the first message its preamble. */
+const withPreamble = ([first, ...rest]: readonly BodyMessage[]): readonly BodyMessage[] => {
+  if (first === undefined) return rest;
+  const { content } = JSON.parse(first.bytes.toString()) as { content: WireBlock[] };
+  const start = Buffer.byteLength(`{"role":"user","content":[${JSON.stringify(content[0])}`) - 1;
+  return [{ ...first, preambleEnd: start }, ...rest];
+};
 
 const BREAKPOINT = ',"cache_control":{"type":"ephemeral"}';
 const withoutBreakpoints = (body: string) => body.replaceAll(BREAKPOINT, '');
@@ -73,7 +81,20 @@ describe('the body of a request', () => {
   test('has at most four breakpoints', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
-        expect(bodyOf(messages).split(BREAKPOINT).length - 1).toBeLessThanOrEqual(4);
+        const body = bodyOf(withPreamble(messages));
+        expect(body.split(BREAKPOINT).length - 1).toBeLessThanOrEqual(4);
+        expect(withoutBreakpoints(body)).toBe(withoutBreakpoints(bodyOf(messages)));
+      }),
+    );
+  });
+
+  test('has a breakpoint after the preamble, unless a head of an earlier version has it', () => {
+    const former = { ...HEAD, system: HEAD.system.replace('"},', `"${BREAKPOINT}},`) };
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        const body = JSON.parse(bodyOf(withPreamble(messages))) as Body;
+        expect(body.messages[0]?.content[0]?.cache_control).toEqual({ type: 'ephemeral' });
+        expect(bodyOf(withPreamble(messages), former)).toBe(bodyOf(messages, former));
       }),
     );
   });

@@ -55,7 +55,7 @@ describe('a prompt split into blocks', () => {
   const whole = [
     ['attribution', null, false],
     ['identity', 'org', true],
-    ['rest', 'org', true],
+    ['rest', 'org', false],
   ];
 
   test('is shared by the organisation with MCP tools (K2)', () => {
@@ -67,7 +67,7 @@ describe('a prompt split into blocks', () => {
       ['attribution', null, false],
       ['identity', null, false],
       ['static', 'global', true],
-      ['dynamic', null, true],
+      ['dynamic', null, false],
     ]);
   });
 
@@ -83,7 +83,7 @@ describe('a prompt split into blocks', () => {
     ]);
   });
 
-  test('has no empty block, at most two breakpoints and no boundary (P4)', () => {
+  test('has no empty block, at most one breakpoint and no boundary (P4)', () => {
     const anyPieces = fc.array(
       fc.constantFrom('', 'a', 'b', BOUNDARY, `${withBoundary[0]?.text}`),
       { maxLength: 6 },
@@ -92,7 +92,7 @@ describe('a prompt split into blocks', () => {
       fc.property(anyPieces, fc.boolean(), fc.constantFrom('', 'us'), (texts, mcp, attribution) => {
         const blocks = splitPrompt(asSystemPrompt(texts), { attribution, hasMcpTools: mcp });
         expect(blocks.every(({ text }) => text !== '')).toBe(true);
-        expect(blocks.filter(({ hasBreakpoint }) => hasBreakpoint).length).toBeLessThanOrEqual(2);
+        expect(blocks.filter(({ hasBreakpoint }) => hasBreakpoint).length).toBeLessThanOrEqual(1);
         expect(blocks.some(({ text }) => text.includes(BOUNDARY))).toBe(false);
       }),
     );
@@ -144,12 +144,8 @@ describe('the prompt head of a request', () => {
     const breakpoints = (JSON.parse(head(withBoundary, capabilities).system) as WireBlock[]).map(
       ({ cache_control }) => cache_control,
     );
-    expect(breakpoints).toEqual([
-      undefined,
-      undefined,
-      { type: 'ephemeral', scope: 'global' },
-      { type: 'ephemeral' },
-    ]);
+    const globalScope = { type: 'ephemeral', scope: 'global' };
+    expect(breakpoints).toEqual([undefined, undefined, globalScope, undefined]);
   });
 
   test('starts with the attribution without a breakpoint (P19)', () => {

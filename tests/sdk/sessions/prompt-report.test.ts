@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Preamble } from '../../../src/protocol/model/context-provider.js';
 import { type PromptHead, ZONES, type Zone } from '../../../src/protocol/model/prompt-head.js';
+import { capabilitiesOf } from '../../../src/protocol/model/providers.js';
 import type { DryRunPrompt } from '../../../src/sdk/sessions/dry-run-prompt.js';
 import { promptReport } from '../../../src/sdk/sessions/prompt-report.js';
 
@@ -46,6 +47,7 @@ const reportOn = (head: Partial<PromptHead> = {}, opening: Partial<Preamble> = {
         ...head,
       },
       preamble: { text: 'Today is a day.', facts: {}, ...opening },
+      capabilities: capabilitiesOf('firstParty'),
     },
     'reviewer',
   );
@@ -88,6 +90,15 @@ describe('the report of a prompt', () => {
       { after: 'system block 2', ttl: '5m', scope: null, tokens: 17 },
       { after: 'system block 3', ttl: '1h', scope: null, tokens: 21 },
     ]);
+  });
+
+  test('lists the breakpoint of the opening, unless the system prompt has two', () => {
+    const text = 'You are at home.';
+    const moved = JSON.stringify([SYSTEM[0], SYSTEM[1], { type: 'text', text }]);
+    const { opening, marks } = reportOn({ system: moved });
+    expect(opening.mark).toEqual({ ttl: '5m', scope: null });
+    expect(marks.map(({ after }) => after)).toEqual(['system block 2', 'the opening']);
+    expect(reportOn().opening.mark).toBeNull();
   });
 
   test('has digests that do not depend on breakpoints', () => {

@@ -117,9 +117,8 @@ const addTools = (page: Page, tools: readonly PromptTool[], isVerbose: boolean):
 const addBlock = (page: Page, block: PromptReportBlock, of: number): void => {
   const { zones, tokens, mark, digest, sections, text } = block;
   const zone = zones.length === 0 ? '' : `, ${zones.join(' and ')}`;
-  const breakpoint = mark === null ? 'no breakpoint' : `breakpoint ${lifetimeText(mark)}`;
   page.addHead(
-    `System block ${block.block} of ${of}${zone}, ${plural(tokens, 'token')}, ${breakpoint}, ${digest}`,
+    `System block ${block.block} of ${of}${zone}, ${plural(tokens, 'token')}, ${markText(mark)}, ${digest}`,
   );
   if (sections.length === 0) page.addQuote(text);
   for (const [index, section] of sections.entries()) {
@@ -137,8 +136,11 @@ const sectionLine = ({ name, zone, source, path, mayChange, tokens, digest }: Pr
 
 const FATE_TEXT = { told: 'included', 'left out': 'left out, no room', waits: 'waits' } as const;
 
-const addOpening = (page: Page, { tokens, digest, text, files }: PromptReport['opening']): void => {
-  page.addHead(`Opening of the first message, ${plural(tokens, 'token')}, ${digest}`);
+const addOpening = (page: Page, opening: PromptReport['opening']): void => {
+  const { mark, tokens, digest, text, files } = opening;
+  page.addHead(
+    `Opening of the first message, ${plural(tokens, 'token')}, ${markText(mark)}, ${digest}`,
+  );
   for (const { layer, path, parent, fate, paths, ...file } of files) {
     const from = parent === null ? '' : `, included by ${plainText(parent, 300)}`;
     const scope = paths === undefined ? '' : ` for ${plainText(paths.join(', '), 200)}`;
@@ -148,6 +150,9 @@ const addOpening = (page: Page, { tokens, digest, text, files }: PromptReport['o
   }
   if (text !== '') page.addQuote(text);
 };
+
+const markText = (mark: PromptMark | null): string =>
+  mark === null ? 'no breakpoint' : `breakpoint ${lifetimeText(mark)}`;
 
 /** Returns the lifetime of a cache breakpoint and its scope. */
 const lifetimeText = ({ ttl, scope }: PromptMark): string =>

@@ -37,7 +37,11 @@ import {
   SNAPSHOT,
   systemContext,
 } from '../../../prompt/system/system-context.js';
-import type { ContextProvider, PreambleFile } from '../../../protocol/model/context-provider.js';
+import type {
+  ContextProvider,
+  Preamble,
+  PreambleFile,
+} from '../../../protocol/model/context-provider.js';
 import type { CacheTtl, PromptHead } from '../../../protocol/model/prompt-head.js';
 import type { Capabilities } from '../../../protocol/model/providers.js';
 import type { RawJson } from '../../../protocol/model/wire-block.js';
@@ -101,6 +105,7 @@ export const contextProvider = (options: ContextProviderOptions): ContextProvide
     ]);
     return found;
   };
+  let preamble: Promise<Preamble> | undefined;
   /** True after `renew()`: the next head is rebuilt. Until then only sections that may change are. */
   let isRenewed = false;
   const ambient = (): AmbientFacts => ({
@@ -109,6 +114,16 @@ export const contextProvider = (options: ContextProviderOptions): ContextProvide
     branch: options.branch() ?? null,
     mcp: mcpDelta ? options.mcpInstructions() : null,
   });
+  const buildPreamble = async (): Promise<Preamble> => {
+    const found = await loadMemory();
+    const trimmed = trimInstructions(instructionBlocks(found.files), options.memoryCharacters);
+    notifyOnce(leftOutNotices(trimmed.dropped));
+    const now = ambient();
+    const isKnown = now.branch === null || now.branch === (await repository)?.branch;
+    const changes = isKnown ? [] : [branchText(now.branch ?? '')];
+    const files = preambleFiles(trimmed, found.rules);
+    return { text: userContext(trimmed, now, changes), facts: preambleFacts(now), files };
+  };
   return {
     get mayChange() {
       return registry.mayChange && !options.isSimple;
@@ -118,6 +133,7 @@ export const contextProvider = (options: ContextProviderOptions): ContextProvide
       isRenewed = true;
       registry.clear();
       memory.reset();
+      preamble = undefined;
     },
     async head({ cwd, model, version, entrypoint, kept }) {
       const { tools, ttl } = kept ?? options;
@@ -155,15 +171,9 @@ export const contextProvider = (options: ContextProviderOptions): ContextProvide
         attribution: attributionText(version, entrypoint),
       });
     },
-    async preamble() {
-      const found = await loadMemory();
-      const trimmed = trimInstructions(instructionBlocks(found.files), options.memoryCharacters);
-      notifyOnce(leftOutNotices(trimmed.dropped));
-      const now = ambient();
-      const isKnown = now.branch === null || now.branch === (await repository)?.branch;
-      const changes = isKnown ? [] : [branchText(now.branch ?? '')];
-      const files = preambleFiles(trimmed, found.rules);
-      return { text: userContext(trimmed, now, changes), facts: preambleFacts(now), files };
+    preamble() {
+      preamble ??= buildPreamble();
+      return preamble;
     },
     async reminders(known, touched) {
       const changed = factReminders(known, ambient());

@@ -273,7 +273,7 @@ describe('the static zone', () => {
         );
         const head = await provider.head({ ...REQUEST, cwd, model });
         expect(texts(head.system).slice(0, 3)).toEqual(usual);
-        expect(head.system.match(/"cache_control"/g)).toHaveLength(2);
+        expect(head.system.match(/"cache_control"/g)).toHaveLength(1);
         expect(head.tools).toBe('[{"name":"Read"}]');
       }),
     );
@@ -342,6 +342,18 @@ describe('the preamble of a run', () => {
     expect(text).toContain('Permission mode: plan.');
     expect(text).toMatch(/\n\nToday's date is 2026-11-16\.\n<\/system-reminder>$/);
     expect(facts).toEqual({ date: '2026-11-16', mode: 'plan', branch: 'main' });
+  });
+
+  test('is the same for later agents, and changed facts are reminders', async () => {
+    const { provider, world } = providerOver({ memory: { files: [file()] } });
+    const first = await provider.preamble();
+    Object.assign(world, { date: '2026-11-17', branch: 'next', mode: 'plan' });
+    const later = await provider.preamble();
+    expect(later).toEqual(first);
+    const news = await provider.reminders(factsIn(later), []);
+    expect(news.map(({ fact }) => fact)).toEqual(['date', 'branch', 'mode']);
+    provider.renew();
+    expect((await provider.preamble()).facts).toMatchObject({ date: '2026-11-17', mode: 'plan' });
   });
 
   test('names the branch only if the system prompt names another', async () => {
