@@ -30,7 +30,7 @@ const PACKAGES_AT_START = [
 /** Maximum number of modules per room that `skein -p` loads before its first model request. */
 const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   actors: 101,
-  cli: 16,
+  cli: 17,
   config: 32,
   context: 30,
   host: 60,

@@ -106,6 +106,10 @@ export interface LeadSession {
   readonly state: AgentState;
   /** True if no run is active or about to start, and the end of the last run has been emitted. */
   readonly isIdle: boolean;
+  /** Number of working agents that no Task call waits for. Their reports start further runs. */
+  readonly pendingReports: number;
+  /** Calls the listener when `pendingReports` changes. Returns a function that removes the listener. */
+  onPendingReports(listener: () => void): () => void;
   start(): void;
   /** Submits a prompt. Idempotent if `letter` is given. */
   submit(blocks: RawJson, letter?: string, settled?: PromptSettled): void;

@@ -72,6 +72,10 @@ export const openSession = async (
     get isIdle() {
       return (runner.agent?.isIdle ?? true) && !gate.isBusy;
     },
+    get pendingReports() {
+      return swarm.lifecycle.pendingReports.countFor(swarm.lead);
+    },
+    onPendingReports: (listener) => swarm.lifecycle.pendingReports.listen(listener),
     start: startAfterPrompts,
     submit,
     interrupt() {

@@ -144,6 +144,7 @@ export class AgentLifecycle {
     this.isClosed = true;
     this.scheduler.close();
     this.restarter.close();
+    this.timeouts.stopAll();
     for (const entry of this.deps.registry.all()) {
       const { child } = entry;
       const isHere = child !== undefined || entry.life?.value === 'rebuilding';

@@ -67,7 +67,7 @@ export class AgentTimeouts {
       this.checkAll();
       if (this.agents.size > 0 && this.cancelTimer === undefined) this.schedule();
     };
-    this.cancelTimer = this.clock.wakeAt(this.clock.now() + this.intervalMs, check, true);
+    this.cancelTimer = this.clock.wakeAt(this.clock.now() + this.intervalMs, check, false);
   }
 
   private checkAll(): void {
@@ -126,6 +126,10 @@ export class ChildTimeouts {
   stop(id: string): void {
     this.ends.get(id)?.();
     this.ends.delete(id);
+  }
+
+  stopAll(): void {
+    for (const id of [...this.ends.keys()]) this.stop(id);
   }
 }
 

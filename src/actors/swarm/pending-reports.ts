@@ -14,6 +14,7 @@ export class PendingReports {
   private readonly counts = new Map<string, number>();
   /** The ancestor for which a child is counted, by child. */
   private readonly countedFor = new Map<string, string>();
+  private readonly listeners = new Set<() => void>();
 
   /** `onChange` is called with the new count of an agent. */
   constructor(lead: NodeId, registry: AgentRegistry, onChange: (id: string, live: number) => void) {
@@ -26,12 +27,19 @@ export class PendingReports {
     return this.counts.get(id) ?? 0;
   }
 
+  /** Calls the listener after each change of a count. Returns a function that removes the listener. */
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
   /** Adds children of an earlier process to the count; `change` may be negative. */
   add({ id }: NodeId, change: number): void {
     const live = this.countFor({ id }) + change;
     if (live > 0) this.counts.set(id, live);
     else this.counts.delete(id);
     this.onChange(id, live);
+    for (const listener of [...this.listeners]) listener();
   }
 
   begin({ id, parent }: Pick<ChildNode, 'id' | 'parent'>): void {

@@ -80,10 +80,14 @@ class RequestServer {
   }
 
   private async run(request: ChannelRequest, signal: AbortSignal): Promise<unknown> {
-    if (request.subtype !== 'run' || this.session === undefined) {
+    const { session } = this;
+    if (session === undefined || !['run', 'settle'].includes(request.subtype)) {
       throw new UsageError(`"${request.subtype}" is not supported here.`);
     }
-    const messages = this.session.answer(readRunRequest(request), signal);
+    const messages =
+      request.subtype === 'run'
+        ? session.answer(readRunRequest(request), signal)
+        : session.settle(signal);
     for await (const message of messages) this.lines.add(JSON.stringify(message));
     return {};
   }

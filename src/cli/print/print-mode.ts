@@ -2,26 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import type { LeadSession } from '../../actors/session/lead-session.js';
 import { lastAnswer } from '../../context/history/last-answer.js';
+import { stops } from '../../machines/stops.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { RawJson } from '../../protocol/model/wire-block.js';
-import type { FeedItem } from '../../protocol/session/feed.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import { initMessage } from '../../sdk/api/messages/init-message.js';
 import { promptTitle, toWireBlocks } from '../../sdk/api/messages/prompt-content.js';
-import { RunResultBuilder } from '../../sdk/api/messages/run-result-builder.js';
-import { streamJsonLine } from '../../sdk/api/messages/stream-json-line.js';
-import { TaskMessages } from '../../sdk/api/messages/task-messages.js';
+import type { HostSession } from '../../sdk/assembly/open-host-session.js';
 import type { Provider } from '../../sdk/assembly/options/provider.js';
-import { untilIdle } from '../../sdk/control/until-idle.js';
-import { type SwarmLine, SwarmLines, waitingText } from '../../terminal/output/swarm-lines.js';
+import { untilIdle, untilSettled } from '../../sdk/control/until-idle.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { sanitize } from '../../terminal/text/sanitize.js';
 import { ExitCode, exitCodeFor } from '../session/exit-code.js';
 import { openCliSession } from '../session/open-cli-session.js';
 import type { RunFlags } from '../session/run-flags.js';
 import { BatchedOutput } from './batched-output.js';
 import { ControlProtocol } from './control-protocol.js';
 import { readPrompt } from './read-prompt.js';
+import { RunPrinter } from './run-printer.js';
 
 /** Resolves with the exit code. Rejects with UsageError. */
 export const printMode = async (
@@ -30,9 +27,38 @@ export const printMode = async (
   host: TerminalHost,
   provider?: Provider,
 ): Promise<number> => {
-  const isDriven = flags.inputFormat === 'stream-json';
   checkFormats(flags);
   const lines = new BatchedOutput(host.out);
+  let prepared: PreparedRun;
+  try {
+    prepared = await prepare(input, flags, host, lines, provider);
+  } catch (error) {
+    if (flags.outputFormat === 'stream-json') {
+      const { refusedRunResult } = await import('../../sdk/api/messages/refused-run-result.js');
+      lines.add(JSON.stringify(refusedRunResult(flags.resume ?? flags.sessionId ?? '', error)));
+      lines.flush();
+    }
+    throw error;
+  }
+  return printRun(prepared, flags, host, lines);
+};
+
+interface PreparedRun {
+  readonly run: HostSession;
+  readonly prompt: string | undefined;
+  /** Undefined unless stdin has the format stream-json. */
+  readonly control: ControlProtocol | undefined;
+}
+
+/** Reads the prompt and opens the session. Rejects with UsageError. */
+const prepare = async (
+  input: string | undefined,
+  flags: RunFlags,
+  host: TerminalHost,
+  lines: BatchedOutput,
+  provider: Provider | undefined,
+): Promise<PreparedRun> => {
+  const isDriven = flags.inputFormat === 'stream-json';
   const control = isDriven ? new ControlProtocol(lines.add) : undefined;
   const isResumed = flags.resume !== undefined || flags.continue === true;
   const prompt = isDriven ? input : await readPromptOrNone(input, host, isResumed);
@@ -45,15 +71,29 @@ export const printMode = async (
     wantsStreamEvents: flags.includePartialMessages === true,
     ...(provider && { provider }),
   });
+  return { run, prompt, control };
+};
+
+const printRun = async (
+  { run, prompt, control }: PreparedRun,
+  flags: RunFlags,
+  host: TerminalHost,
+  lines: BatchedOutput,
+): Promise<number> => {
   const { session } = run;
   run.notices.forEach(host.notify);
   const earlierAnswer = prompt === undefined ? lastAnswer(session.journal.history.messages) : '';
-  const printer = new Printer(session, flags, host, lines.add, earlierAnswer);
+  const printer = new RunPrinter({ session, flags, host, line: lines.add, earlierAnswer });
+  const printRest = (stop: Stop) => {
+    printer.close(stop);
+    lines.flush();
+  };
+  const cancelPrintAtExit = host.restoreAtExit(() => printRest(PROCESS_ENDED));
   // With stream-json input a signal ends the process, because the driver interrupts runs by lines.
   const shutdown = new AbortController();
   const stopListening = host.onInterrupt(() => {
     session.interrupt();
-    if (isDriven) shutdown.abort();
+    if (control !== undefined) shutdown.abort();
   });
   if (flags.outputFormat === 'stream-json') {
     lines.add(JSON.stringify(initMessage(session, run.facts, randomUUID())));
@@ -65,19 +105,31 @@ export const printMode = async (
     end = stop;
   });
   let lastStop: Stop | undefined;
+  let failure: Stop | undefined;
+  let isShutDown = false;
   try {
     if (prompt !== undefined) session.submit(toWireBlocks(prompt));
     session.start();
     if (control !== undefined) await drive(session, control, host, shutdown.signal);
     else await session.stopped;
     lastStop = end ?? printer.lastStop;
+  } catch (error) {
+    failure = stops.crashed(error);
+    throw error;
   } finally {
-    stopListening();
+    isShutDown = shutdown.signal.aborted;
     await run.close();
-    lines.flush();
+    stopListening();
+    cancelPrintAtExit();
+    printRest(failure ?? end ?? (isShutDown ? stops.INTERRUPTED : stops.ENDED));
   }
-  if (shutdown.signal.aborted) return ExitCode.interrupted;
+  if (isShutDown) return ExitCode.interrupted;
   return lastStop === undefined ? ExitCode.done : exitCodeFor(lastStop.reason);
+};
+
+const PROCESS_ENDED: Stop = {
+  reason: 'interrupted',
+  detail: 'The process ended before the run did.',
 };
 
 const checkFormats = ({ inputFormat, outputFormat, includePartialMessages }: RunFlags): void => {
@@ -103,7 +155,10 @@ const readPromptOrNone = async (
   }
 };
 
-/** Serves the driver until the session stops, or until stdin has closed and the agent is idle. */
+/**
+ * Serves the driver until the session stops, or until stdin has closed, the lead is idle and no background agent
+ * works. A shutdown does not wait for background agents.
+ */
 const drive = async (
   session: LeadSession,
   control: ControlProtocol,
@@ -116,108 +171,15 @@ const drive = async (
     notify: host.notify,
   };
   const reading = control.read(host.stdin, handlers, shutdown);
-  const isOver = session.stopped.then(() => true);
-  const isResting = reading.then(() => untilIdle(session));
-  await Promise.race([isOver, isResting]);
+  const isSettled = reading.then(() => untilSettled(session));
+  const isShutDown = aborted(shutdown).then(() => untilIdle(session));
+  await Promise.race([session.stopped, isSettled, isShutDown]);
   // An open pipe would keep the process alive.
   host.stdin.destroy();
 };
 
-const MAX_LISTED_DENIALS = 20;
-
-class Printer {
-  lastStop: Stop | undefined;
-  private result: RunResultBuilder;
-  private readonly session: LeadSession;
-  private readonly tasks: TaskMessages;
-  private readonly swarm: SwarmLines;
-  private readonly flags: RunFlags;
-  private readonly host: TerminalHost;
-  private readonly line: (text: string) => void;
-
-  constructor(
-    session: LeadSession,
-    flags: RunFlags,
-    host: TerminalHost,
-    line: (text: string) => void,
-    earlierAnswer: string,
-  ) {
-    this.session = session;
-    this.result = new RunResultBuilder(earlierAnswer);
-    this.tasks = new TaskMessages(session.id);
-    const show = ({ text }: SwarmLine) => host.notify(text.trimStart());
-    this.swarm = new SwarmLines({ show, isVerbose: flags.verbose === true });
-    this.flags = flags;
-    this.host = host;
-    this.line = line;
-  }
-
-  take(item: FeedItem): void {
-    const { outputFormat } = this.flags;
-    this.result.take(item);
-    if (outputFormat === 'stream-json') {
-      const text = streamJsonLine(item, this.session.id);
-      if (text !== undefined) this.line(text);
-      const task = this.tasks.take(item);
-      if (task !== undefined) this.line(JSON.stringify(task));
-    }
-    if (item.type === 'notice') this.host.notify(item.text);
-    if (outputFormat === 'text') this.printAgents(item);
-    if (item.type === 'run.ended') this.finish(item.stop);
-  }
-
-  /** Prints on stderr which agents run, and for which background agents the lead waits. */
-  private printAgents(item: FeedItem): void {
-    this.swarm.receive(item);
-    const isAnswer = item.type === 'assistant.message' && item.stopReason === 'end_turn';
-    if (!isAnswer && item.type !== 'run.ended') return;
-    this.swarm.flush();
-    const waiting = this.swarm.backgroundAgents();
-    if (isAnswer && waiting.length > 0) this.host.notify(waitingText(waiting));
-  }
-
-  private finish(stop: Stop): void {
-    this.lastStop = stop;
-    const { outputFormat } = this.flags;
-    if (outputFormat === 'text') this.printText(stop);
-    else {
-      const wantsJson = this.flags.jsonSchema !== undefined;
-      this.line(JSON.stringify(this.result.toMessage(this.session, stop, randomUUID(), wantsJson)));
-    }
-    this.result = new RunResultBuilder();
-  }
-
-  private printText(stop: Stop): void {
-    const { text } = this.result;
-    // A terminal would execute control characters, so they are removed. A program gets the raw text.
-    const shown = this.host.stdout.isTTY === true ? sanitize(text) : text;
-    if (text !== '') this.host.out(`${shown}\n`);
-    this.denialLines().forEach(this.host.notify);
-    if (stop.reason !== 'end_turn') {
-      const detail = stop.detail === null ? '' : `: ${stop.detail}`;
-      this.host.notify(`stopped (${stop.reason})${detail}`);
-    }
-    const { overshoot } = this.session.budget;
-    const { usd, tokens } = overshoot;
-    if (usd > 0) this.host.notify(`The run cost $${usd.toFixed(4)} more than its budget.`);
-    if (tokens > 0) {
-      const count = tokens.toLocaleString('en');
-      this.host.notify(`The run used ${count} tokens more than its budget.`);
-    }
-  }
-
-  /** Returns a line per distinct denial, with its count. */
-  private denialLines(): readonly string[] {
-    const times = new Map<string, number>();
-    for (const { tool, reason, agent } of this.result.denials) {
-      const asker = agent === undefined ? '' : ` for ${agent.type ?? 'a fork'}`;
-      const line = `${tool} was not run${asker}: ${reason}`;
-      times.set(line, (times.get(line) ?? 0) + 1);
-    }
-    const lines = [...times].map(([line, n]) => (n === 1 ? line : `${line} (${n} times)`));
-    const more = lines.length - MAX_LISTED_DENIALS;
-    return more <= 0
-      ? lines
-      : [...lines.slice(0, MAX_LISTED_DENIALS), `${more} more denials; skein logs shows them.`];
-  }
-}
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });

@@ -30,6 +30,7 @@ export class CrashedRunResult {
       subtype: 'error_during_execution',
       is_error: true,
       result: sentence,
+      errors: [sentence],
       ...(this.text !== '' && { partial_result: this.text }),
       stop_reason: 'lost',
       num_turns: this.turns,

@@ -1,8 +1,11 @@
 /** Session of a program in its own process: takes one prompt at a time and yields messages. */
 import { randomUUID } from 'node:crypto';
 import { lastAnswer } from '../../context/history/last-answer.js';
+import { stops } from '../../machines/stops.js';
+import type { FeedItem } from '../../protocol/session/feed.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import { type HostSession, openHostSession } from '../assembly/open-host-session.js';
+import { feedUntilSettled } from '../control/feed-until-settled.js';
 import { untilIdle } from '../control/until-idle.js';
 import { callbackSurface } from './callback-surface.js';
 import { initMessage } from './messages/init-message.js';
@@ -10,7 +13,7 @@ import type { Prompt } from './messages/prompt-content.js';
 import { RunResultBuilder } from './messages/run-result-builder.js';
 import type { SkeinMessage } from './messages/skein-message.js';
 import { TaskMessages } from './messages/task-messages.js';
-import { noticeMessage, toMessage } from './messages/to-message.js';
+import { belongingOf, noticeMessage, toMessage } from './messages/to-message.js';
 import { queryEnvironment, queryProvider, toRunOptions } from './query-environment.js';
 import { checkOptions, type QueryOptions } from './query-options.js';
 
@@ -30,6 +33,11 @@ export interface ProgramSession {
    * `signal`, interrupts the run.
    */
   answer(prompt: Prompt | undefined, signal: AbortSignal): AsyncGenerator<SkeinMessage, void>;
+  /**
+   * Waits for background agents. Yields the messages of the runs that their reports start, each with its
+   * result. Aborting `signal` interrupts the run and ends the wait.
+   */
+  settle(signal: AbortSignal): AsyncGenerator<SkeinMessage, void>;
   close(): Promise<void>;
 }
 
@@ -40,32 +48,48 @@ export const assertUsable = (isClosed: boolean, isBusy: boolean): void => {
     throw new UsageError('The session answers one prompt at a time; wait for the result.');
 };
 
-/** Maximum notices between two runs. The oldest are dropped, because a session may be idle for days. */
-const MAX_NOTICES = 100;
+/** Items between two runs that the next run has among its messages. */
+const LATE_TYPES: ReadonlySet<FeedItem['type']> = new Set([
+  'notice',
+  'agent.spawned',
+  'agent.ended',
+  'agent.rested',
+]);
+/** Maximum items between two runs. The oldest are dropped, because a session may be idle for days. */
+const MAX_LATE_ITEMS = 100;
 
 export class InProcessSession implements ProgramSession {
   readonly id: string;
   private readonly hostSession: HostSession;
   private readonly tasks: TaskMessages;
   private readonly wantsJson: boolean;
-  /** Notices that no message has carried yet. */
+  private readonly staysIdle: boolean;
+  /** Notices of the start that no message has carried yet. */
   private readonly notices: string[];
-  /** True while a run is read. Its notices are part of its messages. */
-  private isReading = false;
+  /** Feed items outside of a run that no message has carried yet. */
+  private readonly lateItems: FeedItem[] = [];
+  /** Part of the feed that is read now. Notices of that part are among its messages. */
+  private reading: 'none' | 'run' | 'all' = 'none';
   private isBusy = false;
   private isClosed = false;
   private isUntitled: boolean;
 
-  private constructor(opened: HostSession, wantsJson: boolean, notices: string[]) {
+  private constructor(
+    opened: HostSession,
+    { jsonSchema }: QueryOptions,
+    { staysIdle }: InProcessOptions,
+    notices: string[],
+  ) {
     this.id = opened.session.id;
     this.hostSession = opened;
     this.tasks = new TaskMessages(this.id);
     this.isUntitled = opened.session.meta.title === '';
-    this.wantsJson = wantsJson;
+    this.wantsJson = jsonSchema !== undefined;
+    this.staysIdle = staysIdle;
     this.notices = notices;
     opened.session.listen((item) => {
-      if (item.type === 'run.ended') this.isReading = false;
-      else if (item.type === 'notice' && !this.isReading) this.keepNotice(item.text);
+      if (this.reading === 'none') this.keepLate(item);
+      else if (this.reading === 'run' && item.type === 'run.ended') this.reading = 'none';
     });
   }
 
@@ -89,7 +113,7 @@ export class InProcessSession implements ProgramSession {
       ...(provider !== undefined && { provider }),
     });
     notices.push(...opened.notices);
-    return new InProcessSession(opened, options.jsonSchema !== undefined, notices);
+    return new InProcessSession(opened, options, hosted, notices);
   }
 
   async *answer(
@@ -99,39 +123,79 @@ export class InProcessSession implements ProgramSession {
     const { session, facts } = this.hostSession;
     assertUsable(this.isClosed, this.isBusy);
     this.isBusy = true;
-    const interrupt = () => session.interrupt();
     try {
       yield initMessage(session, facts, randomUUID());
-      yield* this.takeNotices();
+      yield* this.takeLate();
       const { blocks, title = '' } = prompt ?? {};
       await this.setTitle(title);
-      const result = new RunResultBuilder(
-        blocks === undefined ? lastAnswer(session.journal.history.messages) : '',
-      );
-      const items = session.run(blocks);
-      this.isReading = true;
-      let next = items.next();
-      // Only a started run can be interrupted, and its interruption is then journaled.
-      signal.addEventListener('abort', interrupt, { once: true });
-      if (signal.aborted) interrupt();
+      const earlier = blocks === undefined ? lastAnswer(session.journal.history.messages) : '';
+      yield* this.follow(session.run(blocks), new RunResultBuilder(earlier), signal);
+    } finally {
+      await this.endReading();
+    }
+  }
+
+  async *settle(signal: AbortSignal): AsyncGenerator<SkeinMessage, void> {
+    const { session, facts } = this.hostSession;
+    assertUsable(this.isClosed, this.isBusy);
+    const interrupt = () => session.interrupt();
+    this.isBusy = true;
+    this.reading = 'all';
+    signal.addEventListener('abort', interrupt, { once: true });
+    let result: RunResultBuilder | undefined;
+    try {
+      for await (const item of feedUntilSettled(session, signal)) {
+        const messages = [...this.messagesOf(item)];
+        const hasEnded = item.type === 'run.ended';
+        if (result === undefined) {
+          if (messages.length === 0 && !hasEnded) continue;
+          yield initMessage(session, facts, randomUUID());
+          yield* this.takeLate();
+          result = new RunResultBuilder();
+        }
+        result.take(item);
+        yield* messages;
+        if (!hasEnded) continue;
+        yield result.toMessage(session, item.stop, randomUUID(), this.wantsJson);
+        result = undefined;
+      }
+      // The last agents have ended without a report to the lead.
+      const stop = signal.aborted ? stops.INTERRUPTED : stops.ENDED;
+      if (result !== undefined) yield result.toMessage(session, stop, randomUUID(), this.wantsJson);
+    } finally {
+      signal.removeEventListener('abort', interrupt);
+      await this.endReading();
+    }
+  }
+
+  /** Yields the messages of a run up to its result. */
+  private async *follow(
+    items: AsyncGenerator<FeedItem, void>,
+    result: RunResultBuilder,
+    signal: AbortSignal,
+  ): AsyncGenerator<SkeinMessage, void> {
+    const { session } = this.hostSession;
+    const interrupt = () => session.interrupt();
+    this.reading = 'run';
+    let next = items.next();
+    // Only a started run can be interrupted, and its interruption is then journaled.
+    signal.addEventListener('abort', interrupt, { once: true });
+    if (signal.aborted) interrupt();
+    try {
       for (;;) {
         const { value: item, done } = await next;
         if (done) return;
         result.take(item);
-        for (const message of [toMessage(item, this.id), this.tasks.take(item)]) {
-          if (message !== undefined) yield message;
-        }
-        yield* this.takeNotices();
+        yield* this.messagesOf(item);
+        yield* this.takeLate();
         if (item.type === 'run.ended') {
+          if (!this.staysIdle) yield* this.closeAndRead(result);
           yield result.toMessage(session, item.stop, randomUUID(), this.wantsJson);
         }
         next = items.next();
       }
     } finally {
-      this.isReading = false;
       signal.removeEventListener('abort', interrupt);
-      if (!session.isIdle) await this.interruptAndWait();
-      this.isBusy = false;
     }
   }
 
@@ -152,20 +216,43 @@ export class InProcessSession implements ProgramSession {
     await this.hostSession.session.rename(title).catch(() => undefined);
   }
 
+  private async endReading(): Promise<void> {
+    this.reading = 'none';
+    if (!this.hostSession.session.isIdle) await this.interruptAndWait();
+    this.isBusy = false;
+  }
+
+  /** Closes a session that does not stay idle, and yields what happens meanwhile. */
+  private async *closeAndRead(result: RunResultBuilder): AsyncGenerator<SkeinMessage, void> {
+    await this.close();
+    for (const item of this.lateItems.splice(0)) {
+      result.take(item);
+      yield* this.messagesOf(item);
+    }
+  }
+
+  private *messagesOf(item: FeedItem): Generator<SkeinMessage> {
+    for (const message of [toMessage(item, this.id), this.tasks.take(item)]) {
+      if (message !== undefined) yield message;
+    }
+  }
+
   private async interruptAndWait(): Promise<void> {
     this.hostSession.session.interrupt();
     await untilIdle(this.hostSession.session);
   }
 
-  /** Keeps a notice between two runs for the next run. */
-  private keepNotice(sentence: string): void {
-    this.notices.push(sentence);
-    if (this.notices.length > MAX_NOTICES) this.notices.shift();
+  /**
+   * Keeps what happens outside of a run: for the result if the session ends with the run, else for the next run.
+   */
+  private keepLate(item: FeedItem): void {
+    if (this.staysIdle && !LATE_TYPES.has(item.type)) return;
+    this.lateItems.push(item);
+    if (this.staysIdle && this.lateItems.length > MAX_LATE_ITEMS) this.lateItems.shift();
   }
 
-  private *takeNotices(): Generator<SkeinMessage> {
-    for (const text of this.notices.splice(0)) {
-      yield noticeMessage(text, { parent_tool_use_id: null, session_id: this.id });
-    }
+  private *takeLate(): Generator<SkeinMessage> {
+    for (const text of this.notices.splice(0)) yield noticeMessage(text, belongingOf(this.id));
+    for (const item of this.lateItems.splice(0)) yield* this.messagesOf(item);
   }
 }

@@ -1,6 +1,6 @@
 /** Queue of a run's messages from another process to their reader. */
 import type { SkeinMessage } from './messages/skein-message.js';
-import { noticeMessage } from './messages/to-message.js';
+import { belongingOf, noticeMessage } from './messages/to-message.js';
 
 /** Maximum waiting messages. Beyond it stream events are dropped, and a notice says how many. */
 const MAX_BEHIND = 10_000;
@@ -35,7 +35,7 @@ export class MessageQueue {
       if (this.dropped > 0 && last !== undefined) {
         const text = `The reader fell behind: ${this.dropped} stream events dropped.`;
         this.dropped = 0;
-        yield noticeMessage(text, { parent_tool_use_id: null, session_id: last.session_id });
+        yield noticeMessage(text, belongingOf(last.session_id));
       }
       if (this.waiting.length > 0) continue;
       if (this.failure !== undefined) throw this.failure.error;

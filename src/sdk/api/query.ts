@@ -8,8 +8,8 @@ import { SubprocessSession } from './subprocess-session.js';
 
 export interface QueryRequest {
   /**
-   * One prompt, or a series: the next prompt is read when the last one is answered. Default: a resumed session
-   * continues its last run.
+   * One prompt, or a series: the next prompt is read when the last one is answered, and after the last prompt the
+   * query waits for background agents. Default: a resumed session continues its last run.
    */
   readonly prompt?: PromptContent | AsyncIterable<PromptContent>;
   readonly options?: QueryOptions;
@@ -97,7 +97,11 @@ const answerAll = async function* (
   try {
     while (!control.over.aborted) {
       const next = await unlessAborted(source.next(), control.over);
-      if (next === undefined || next.done) return;
+      if (next === undefined) return;
+      if (next.done) {
+        yield* session.settle(control.nextRun());
+        return;
+      }
       yield* session.answer(checkedPrompt(next.value), control.nextRun());
     }
   } finally {

@@ -6,7 +6,12 @@ import { LineTooLongError } from '../../host/process/bounded-lines.js';
 import { type LineProcess, startLineProcess } from '../../host/process/line-process.js';
 import { CrashedRunResult } from './crashed-run-result.js';
 import { assertUsable, type InProcessOptions, type ProgramSession } from './in-process-session.js';
-import { JsonLineChannel, MAX_CHANNEL_LINE, SubprocessError } from './json-line-channel.js';
+import {
+  type ChannelRequest,
+  JsonLineChannel,
+  MAX_CHANNEL_LINE,
+  SubprocessError,
+} from './json-line-channel.js';
 import { MessageQueue } from './message-queue.js';
 import type { Prompt } from './messages/prompt-content.js';
 import type { MessageUsage, SkeinMessage } from './messages/skein-message.js';
@@ -68,8 +73,17 @@ export class SubprocessSession implements ProgramSession {
     }
   }
 
-  async *answer(
-    prompt: Prompt | undefined,
+  answer(prompt: Prompt | undefined, signal: AbortSignal): AsyncGenerator<SkeinMessage, void> {
+    return this.read({ subtype: 'run', ...(prompt !== undefined && { prompt }) }, signal);
+  }
+
+  settle(signal: AbortSignal): AsyncGenerator<SkeinMessage, void> {
+    return this.read({ subtype: 'settle' }, signal);
+  }
+
+  /** Sends the request and yields the messages up to its response. */
+  private async *read(
+    request: ChannelRequest,
     signal: AbortSignal,
   ): AsyncGenerator<SkeinMessage, void> {
     assertUsable(this.closing !== undefined, this.run !== undefined);
@@ -79,7 +93,6 @@ export class SubprocessSession implements ProgramSession {
     let hasResult = false;
     this.run = queue;
     this.process.ref();
-    const request = { subtype: 'run', ...(prompt !== undefined && { prompt }) };
     const ended = this.channel.request(request, AbortSignal.any([signal, leaving.signal])).then(
       () => queue.end(),
       (error: unknown) => queue.end({ error }),

@@ -100,11 +100,11 @@ describe('AgentTimeouts', () => {
 
   test('does not keep the process alive', () => {
     const clock = virtualClock();
-    const idle: unknown[] = [];
+    const holds: unknown[] = [];
     const noting: Clock = {
       ...clock,
-      wakeAt(at, wake, isIdle) {
-        idle.push(isIdle);
+      wakeAt(at, wake, holdsProcess) {
+        holds.push(holdsProcess);
         return clock.wakeAt(at, wake);
       },
     };
@@ -115,6 +115,6 @@ describe('AgentTimeouts', () => {
       isExempt: () => false,
       stop: () => {},
     });
-    expect(idle).toEqual([true]);
+    expect(holds).toEqual([false]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { MessageQueue } from '../../../src/sdk/api/message-queue.js';
 import { all } from './program.js';
 
-const belonging = { parent_tool_use_id: null, session_id: 's_1' };
+const belonging = { parent_tool_use_id: null, session_id: 's_1', uuid: 'u_1' };
 const event = { type: 'stream_event', event: { type: 'ping' }, ...belonging } as const;
 const progress = { type: 'tool_progress', tool_use_id: 't', note: 'on', ...belonging } as const;
 

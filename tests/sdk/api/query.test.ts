@@ -3,9 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { UsageError } from '../../../src/protocol/skein-error.js';
+import type { SkeinMessage } from '../../../src/sdk/api/messages/skein-message.js';
 import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
 import { eventually } from '../../fakes/eventually.js';
-import { calls, pidIn, userLine } from '../../fakes/skein-process.js';
+import { calls, pidIn, type Rules, userLine } from '../../fakes/skein-process.js';
 import { allDead } from '../../host/process/processes.js';
 import { all, kinds, openSession, program, query, resultOf, toolTexts } from './program.js';
 
@@ -90,6 +91,31 @@ describe('a query', () => {
     );
     expect(yielded.map(bare)).toEqual(printed.map(bare));
   });
+
+  test.each([false, true])(
+    'reports what ends with the session before the result (subprocess: %s)',
+    async (subprocess) => {
+      const mate = { description: 'm', prompt: 'part-mate', name: 'mate', team_name: 'geese' };
+      const { ask } = await program([
+        { match: { firstUser: 'part-mate' }, reply: 'MATE-RESTS.' },
+        { match: { turn: 0 }, reply: calls('Task', { ...mate, subagent_type: 'explorer' }) },
+        {
+          match: { turn: 1 },
+          reply: calls('Bash', { command: 'sleep 600', run_in_background: true }),
+        },
+        { reply: 'Done.' },
+      ]);
+      const seen = await all(ask('go', { permissionMode: 'bypassPermissions', subprocess }));
+      const ends = seen.filter((it) => it.type === 'system' && it.subtype === 'task_notification');
+      expect(ends.at(-1)).toMatchObject({ name: 'mate', status: 'completed' });
+      expect(ends.at(-1)).not.toHaveProperty('is_idle');
+      expect(seen).toContainEqual(
+        expect.objectContaining({ subtype: 'notice', text: expect.stringContaining('sleep 600') }),
+      );
+      expect(kinds(seen).filter((kind) => kind === 'result')).toHaveLength(1);
+      expect(seen.at(-1)).toMatchObject({ type: 'result', result: expect.any(String) });
+    },
+  );
 
   test('never writes to the terminal, not even notices', async () => {
     const { ask } = await program();
@@ -275,6 +301,66 @@ describe('a series of prompts', () => {
     expect(results.map(({ result }) => result)).toEqual(['First.', 'Second.']);
     expect(new Set(messages.map(({ session_id }) => session_id)).size).toBe(1);
     expect(bodies()[1]?.messages).toHaveLength(3);
+  });
+
+  const task = { description: 'x', prompt: 'part-slow', subagent_type: 'implementer' };
+  const background: Rules = [
+    {
+      match: { firstUser: 'part-slow', turn: 0 },
+      reply: calls('Bash', { command: 'touch waits; until [ -e go ]; do sleep 0.05; done' }),
+    },
+    { match: { firstUser: 'part-slow' }, reply: 'SLOW-REPORT.' },
+    { match: { turn: 0 }, reply: calls('Task', { ...task, run_in_background: true }) },
+    { match: { lastUser: 'SLOW-REPORT' }, reply: 'It has reported.' },
+    { reply: 'It works.' },
+  ];
+
+  test.each([false, true])(
+    'waits for background agents after its last prompt, and yields the runs of their reports (subprocess: %s)',
+    async (subprocess) => {
+      const { options, workspace, run } = await program(background);
+      const prompt = (async function* () {
+        yield 'go';
+      })();
+      const permissionMode = 'bypassPermissions';
+      const seen: SkeinMessage[] = [];
+      for await (const message of query({
+        prompt,
+        options: { ...options, permissionMode, subprocess },
+      })) {
+        seen.push(message);
+        if (message.type === 'result') await writeFile(join(workspace, 'go'), '');
+      }
+      const results = seen.flatMap((it) => (it.type === 'result' ? [it.result] : []));
+      expect(results).toEqual(['It works.', 'It has reported.']);
+      expect(kinds(seen).at(-1)).toBe('result');
+      expect(kinds(seen).filter((kind) => kind === 'system/init')).toHaveLength(2);
+      expect(seen).toContainEqual(
+        expect.objectContaining({ subtype: 'task_notification', summary: 'SLOW-REPORT.' }),
+      );
+      expect(new Set(seen.map(({ uuid }) => uuid)).size).toBe(seen.length);
+      const { swarms } = JSON.parse((await run(['ps', '--all', '--json'])).stdout);
+      expect(JSON.stringify(swarms)).not.toContain('"lost"');
+    },
+  );
+
+  test('that is aborted while background agents work ends at once', async () => {
+    const { options } = await program(background);
+    const controller = new AbortController();
+    const prompt = (async function* () {
+      yield 'go';
+    })();
+    const messages = query({
+      prompt,
+      options: { ...options, permissionMode: 'bypassPermissions', signal: controller.signal },
+    });
+    const seen: SkeinMessage[] = [];
+    for await (const message of messages) {
+      seen.push(message);
+      if (message.type === 'result') setImmediate(() => controller.abort());
+    }
+    expect(seen.at(-1)?.type).toBe('result');
+    expect(seen.find(({ type }) => type === 'result')).toMatchObject({ result: 'It works.' });
   });
 
   test('ends if it is aborted while the next prompt is awaited', async () => {

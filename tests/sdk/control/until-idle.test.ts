@@ -1,7 +1,7 @@
 /** Waiting for an idle session, with and without a limit. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LeadSession } from '../../../src/actors/session/lead-session.js';
-import { untilIdle } from '../../../src/sdk/control/until-idle.js';
+import { untilIdle, untilSettled } from '../../../src/sdk/control/until-idle.js';
 
 type Listener = Parameters<LeadSession['listen']>[0];
 
@@ -79,5 +79,28 @@ describe('waiting until a session is idle', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(isDone).toHaveBeenCalledOnce();
     expect(listeners.size).toBe(0);
+  });
+});
+
+describe('waiting until a session is settled', () => {
+  test('ends when the last background agent has ended, with or without a further run', async () => {
+    const { session, listeners, endRun } = busySession();
+    const counters = new Set<() => void>();
+    const settling = Object.assign(session, {
+      pendingReports: 1,
+      onPendingReports(listener: () => void) {
+        counters.add(listener);
+        return () => counters.delete(listener);
+      },
+    });
+    const isDone = vi.fn<() => void>();
+    const waiting = untilSettled(settling).then(isDone);
+    endRun(true);
+    await new Promise(setImmediate);
+    expect(isDone).not.toHaveBeenCalled();
+    settling.pendingReports = 0;
+    for (const changed of [...counters]) changed();
+    await waiting;
+    expect([listeners.size, counters.size]).toEqual([0, 0]);
   });
 });

@@ -57,11 +57,13 @@ export class RunResultBuilder {
     const { spent, budget } = session;
     const { overshoot } = budget;
     const isError = stop.reason !== 'end_turn';
+    const result = isError && stop.detail !== null ? stop.detail : this.text;
     return {
       type: 'result',
       subtype: SUBTYPES[stop.reason] ?? 'error_during_execution',
       is_error: isError,
-      result: isError && stop.detail !== null ? stop.detail : this.text,
+      result,
+      ...(isError && { errors: [stop.detail ?? `The run stopped: ${stop.reason}.`] }),
       ...(isError && this.text !== '' && { partial_result: this.text }),
       stop_reason: stop.reason,
       num_turns: this.turns,

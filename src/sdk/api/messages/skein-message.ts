@@ -1,4 +1,7 @@
-/** Messages that a program receives: a closed union in the vocabulary of stream-json. */
+/**
+ * Messages that a program receives: a closed union in the vocabulary of stream-json. Every message has a
+ * `session_id` and a `uuid` of its own.
+ */
 
 import type { ChildKind } from '../../../protocol/agent/agent-tag.js';
 import type { ChildOutcome } from '../../../protocol/agent/child-report.js';
@@ -98,6 +101,7 @@ export interface TaskPreviewMessage {
   readonly cost_usd: readonly [number, number] | null;
   readonly uncached_cost_usd: readonly [number, number] | null;
   readonly session_id: string;
+  readonly uuid: string;
 }
 
 /** Sub-agent that a task message is about. */
@@ -113,6 +117,7 @@ export interface TaskBelonging {
   /** Id of the parent agent. Null if the parent is the lead. */
   readonly parent_task_id: string | null;
   readonly session_id: string;
+  readonly uuid: string;
 }
 
 export interface TaskStartedMessage extends TaskBelonging {
@@ -224,10 +229,15 @@ export interface ResultMessage {
   readonly is_error: boolean;
   /** Answer, or the reason why there is none. */
   readonly result: string;
+  /** Why there is no answer, in sentences. Present unless the subtype is `success`. */
+  readonly errors?: readonly string[];
   /** Last text of the model if the run ended without an answer. */
   readonly partial_result?: string;
-  /** `lost`: the agent's process ended before it reported the end of the run. */
-  readonly stop_reason: StopReason | 'lost';
+  /**
+   * `lost`: the agent's process ended before it reported the end of the run. `not_started`: the session could not
+   * be opened.
+   */
+  readonly stop_reason: StopReason | 'lost' | 'not_started';
   /** Turns of the lead. */
   readonly num_turns: number;
   readonly duration_ms: number;
@@ -250,6 +260,7 @@ export interface Belonging {
   /** Id of the Task call that started the agent. Null for the lead. */
   readonly parent_tool_use_id: string | null;
   readonly session_id: string;
+  readonly uuid: string;
 }
 
 /** Block of a model's message. Blocks of unknown types are passed on unchanged. */

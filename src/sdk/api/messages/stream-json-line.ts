@@ -1,4 +1,5 @@
 /** Makes the lines of `--output-format stream-json`. */
+import { randomUUID } from 'node:crypto';
 import type { FeedItem } from '../../../protocol/session/feed.js';
 import { wireUsage } from './run-result-builder.js';
 
@@ -11,7 +12,8 @@ export const streamJsonLine = (
   if (item.type === 'agent.feed') return streamJsonLine(item.item, session, item.agent.call);
   const fields = fieldsOf(item);
   if (fields === undefined) return undefined;
-  return `${fields},"parent_tool_use_id":${JSON.stringify(parent)},"session_id":${JSON.stringify(session)}}`;
+  const ids = { parent_tool_use_id: parent, session_id: session, uuid: randomUUID() };
+  return `${fields},${JSON.stringify(ids).slice(1)}`;
 };
 
 /** Returns the line without its last fields and its closing brace. */

@@ -1,4 +1,5 @@
 /** Makes task messages about sub-agents: started, progress and ended. */
+import { randomUUID } from 'node:crypto';
 import { spendingOf } from '../../../context/budget/event-spending.js';
 import type { AgentTag } from '../../../protocol/agent/agent-tag.js';
 import type { FanOutPreview } from '../../../protocol/agent/agents.js';
@@ -63,6 +64,7 @@ export class TaskMessages {
       cost_usd: withCache,
       uncached_cost_usd: withoutCache,
       session_id: this.session,
+      uuid: randomUUID(),
     };
   }
 
@@ -169,6 +171,7 @@ export class TaskMessages {
       ...(name !== undefined && { name }),
       parent_task_id: depth > 1 ? parent : null,
       session_id: this.session,
+      uuid: randomUUID(),
     };
   }
 }

@@ -1,4 +1,5 @@
 /** Converts feed items to messages. Contents are parsed only when a program reads them. */
+import { randomUUID } from 'node:crypto';
 import type { FeedItem } from '../../../protocol/session/feed.js';
 import { wireUsage } from './run-result-builder.js';
 import type {
@@ -17,7 +18,7 @@ export const toMessage = (
   session_id: string,
   parent_tool_use_id: string | null = null,
 ): SkeinMessage | undefined => {
-  const belonging = { parent_tool_use_id, session_id };
+  const belonging = belongingOf(session_id, parent_tool_use_id);
   switch (item.type) {
     case 'request.started': {
       const { turn, attempt, model } = item;
@@ -78,6 +79,12 @@ export const noticeMessage = (text: string, belonging: Belonging): NoticeMessage
   text,
   ...belonging,
 });
+
+/** Returns the last fields of a message, with a new uuid. `parent_tool_use_id`: null for the lead. */
+export const belongingOf = (
+  session_id: string,
+  parent_tool_use_id: string | null = null,
+): Belonging => ({ parent_tool_use_id, session_id, uuid: randomUUID() });
 
 const assistantMessage = (
   item: Extract<FeedItem, { type: 'assistant.message' }>,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadSession } from '../../../../src/actors/session/lead-session.js';
 import { Spending } from '../../../../src/context/budget/spending.js';
-import type { Stop, StopReason } from '../../../../src/protocol/agent/stop.js';
+import { STOP_REASONS, type Stop, type StopReason } from '../../../../src/protocol/agent/stop.js';
 import { NO_USAGE } from '../../../../src/protocol/model/usage.js';
 import type { FeedItem } from '../../../../src/protocol/session/feed.js';
 import { RunResultBuilder } from '../../../../src/sdk/api/messages/run-result-builder.js';
@@ -42,6 +42,7 @@ describe('the result of a run', () => {
       subtype: 'error_during_execution',
       is_error: true,
       result: 'The model is down.',
+      errors: ['The model is down.'],
       partial_result: 'So far.',
       stop_reason: 'model_error',
     });
@@ -55,6 +56,13 @@ describe('the result of a run', () => {
     ['interrupted', 'error_during_execution'],
   ] as const)('names %s as %s', (reason, subtype) => {
     expect(resultOf(reason, null)).toMatchObject({ subtype, stop_reason: reason });
+  });
+
+  test.each(STOP_REASONS)('has errors if its subtype is not success: %s', (reason) => {
+    const { subtype, errors = [] } = resultOf(reason, null, answered('So far.'));
+    expect([subtype === 'success', ...errors.map((text) => text.includes(reason))]).toEqual(
+      reason === 'end_turn' ? [true] : [false, true],
+    );
   });
 
   test('lists denied calls', () => {

@@ -7,7 +7,11 @@ const USAGE = { input: 1, output: 2, cacheRead: 3, cacheWrite5m: 4, cacheWrite1h
 
 const lineOf = (item: FeedItem) => streamJsonLine(item, 's_1');
 const parsed = (item: FeedItem) => JSON.parse(lineOf(item) ?? 'null') as unknown;
-const tail = { parent_tool_use_id: null, session_id: 's_1' };
+const tail = {
+  parent_tool_use_id: null,
+  session_id: 's_1',
+  uuid: expect.stringMatching(/^[\w-]{36}$/),
+};
 
 describe('a line of stream-json', () => {
   test('has the blocks of a message byte for byte', () => {

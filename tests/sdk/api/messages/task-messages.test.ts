@@ -26,6 +26,7 @@ const AGENT = {
   subagent_type: 'explorer',
   parent_task_id: null,
   session_id: 's_1',
+  uuid: expect.stringMatching(/^[\w-]{36}$/),
 };
 
 describe('task messages', () => {
@@ -37,6 +38,7 @@ describe('task messages', () => {
       count: 12,
       model: 'm',
       session_id: 's_1',
+      uuid: expect.stringMatching(/^[\w-]{36}$/),
       cost_usd: [0.1, 0.2],
       uncached_cost_usd: [1, 2],
     });
