@@ -44,7 +44,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   sdk: 42,
   store: 51,
   terminal: 5,
-  tools: 58,
+  tools: 59,
 };
 
 /** Maximum size of the files of the bundle that are loaded before the first model request. */

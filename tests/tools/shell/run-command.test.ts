@@ -128,7 +128,7 @@ describe('long output of Bash', () => {
     const { content, context } = await run([
       ['stdout', 'FIRST\n'],
       ...chunks,
-      ['stderr', 'LAST\n'],
+      ['stdout', 'LAST\n'],
     ]);
     expect(content.length).toBeLessThanOrEqual(30_000);
     expect(content.length).toBeGreaterThan(29_900);
@@ -141,6 +141,39 @@ describe('long output of Bash', () => {
       Buffer.from('LAST\n'),
     ]);
     expect(context.artifacts.get('/artifacts/bash-output.txt')?.equals(whole)).toBe(true);
+  });
+
+  test('has both ends of each stream apart, so that neither hides the other', async () => {
+    const flood = Array.from({ length: 40 }, (_, n) => [
+      ['stdout', `out ${n} ${'x'.repeat(4_000)}\n`] as const,
+      ['stderr', `err ${n}\n`] as const,
+    ]).flat();
+    const { content, context } = await run(flood, { exitCode: 1 });
+    expect(content.length).toBeLessThanOrEqual(30_000);
+    expect(content.length).toBeGreaterThan(29_500);
+    expect(content).toMatch(
+      /^\[\d+ bytes in all, .* in \/artifacts\/bash-output\.txt, which Read can open\./,
+    );
+    const [, stdout = '', stderr = ''] =
+      /\n\[stdout, \d+ characters\]\n(.*)\n\[stderr, \d+ characters\]\n(.*)$/s.exec(content) ?? [];
+    expect(stdout).toMatch(/^out 0 x+.*the middle is left out.*out 39 x+\n$/s);
+    expect(stderr).toBe(
+      `${Array.from({ length: 40 }, (_, n) => `err ${n}\n`).join('')}\n[Exit code 1.]`,
+    );
+    const whole = flood.map(([, text]) => text).join('');
+    expect(context.artifacts.get('/artifacts/bash-output.txt')?.toString()).toBe(whole);
+  });
+
+  test('shares the space between two floods', async () => {
+    const flood = Array.from({ length: 100 }, () => [
+      ['stdout', `${'o'.repeat(999)}\n`] as const,
+      ['stderr', `${'e'.repeat(999)}\n`] as const,
+    ]).flat();
+    const { content } = await run(flood);
+    const count = (letter: string) => content.split(letter).length - 1;
+    expect(content.length).toBeLessThanOrEqual(30_000);
+    expect(count('o')).toBeGreaterThan(14_000);
+    expect(count('e')).toBeGreaterThan(14_000);
   });
 
   test('is shown completely up to the limit, without a file', async () => {
