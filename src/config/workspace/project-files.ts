@@ -1,4 +1,5 @@
 /** Reads the files of a workspace that configure Skein, once for the settings and for trust. */
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettingsText } from '../json/settings-document.js';
 import type { WorkspaceFolders } from './workspace-folders.js';
@@ -25,6 +26,16 @@ export const projectFiles = ({ folders }: WorkspaceFolders): readonly ProjectFil
   folders.flatMap((folder) =>
     NAMES.map(({ role, name }) => {
       const path = join(folder, name);
-      return { role, folder, path, text: readSettingsText(path) };
+      const text = role === 'mcp' && isEmptyFolder(path) ? undefined : readSettingsText(path);
+      return { role, folder, path, text };
     }),
   );
+
+/** An empty folder holds the place of a missing file while a sandboxed command runs. */
+const isEmptyFolder = (path: string): boolean => {
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    return false;
+  }
+};

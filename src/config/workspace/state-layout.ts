@@ -23,6 +23,8 @@ export interface StateLayout {
   readonly commands: string;
   /** Folder of the person's keys, which sign answers. */
   readonly keys: string;
+  /** Placeholders of running sandboxes. */
+  readonly sandbox: string;
 }
 
 /** Returns the path of SKEIN_HOME. Does not access the disk. */
@@ -45,6 +47,7 @@ export const stateLayout = (skeinHome: string): StateLayout => ({
   skills: join(skeinHome, 'skills'),
   commands: join(skeinHome, 'commands'),
   keys: join(skeinHome, 'keys'),
+  sandbox: join(skeinHome, 'sandbox'),
 });
 
 /**

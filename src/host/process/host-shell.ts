@@ -17,11 +17,11 @@ import { setTimeout as after } from 'node:timers/promises';
 import { SkeinError } from '../../protocol/skein-error.js';
 import type { Shell, ShellCommand, ShellEnd } from '../../protocol/tools/shell.js';
 import { FileError } from '../../protocol/tools/workspace.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
 import { closeWriters, openOutputPipes } from './output-pipe.js';
 import { endProcessGroup } from './ownership/signal-process-group.js';
 import { killMarkedProcesses } from './ownership/sweep-orphans.js';
 import type { WatchdogLink } from './ownership/watchdog-link.js';
-import type { Sandbox } from './sandbox.js';
 import { findShell, parseReportedDirectory, shellScript } from './shell-script.js';
 
 export interface HostShellOptions {
@@ -59,15 +59,22 @@ export const hostShell = ({ environment, watchdog, sandbox }: HostShellOptions):
       PWD: command.cwd,
       [COMMAND_VARIABLE]: mark,
     };
-    const { child, streams } = await start(command, env, sandbox);
-    const group = child.pid ?? (await throwStartError(child));
-    watchdog.add(group);
-    command.onStarted?.();
+    const enclosed = await sandbox?.(command.cwd).catch(throwSandboxError);
     try {
-      const end = await follow(child, streams, group, mark, command);
-      return { ...end, durationMs: Math.round(performance.now() - startedAt) };
+      const { child, streams } = await start(command, env, enclosed?.start);
+      const group = child.pid ?? (await throwStartError(child));
+      watchdog.add(group);
+      command.onStarted?.();
+      try {
+        const end = await follow(child, streams, group, mark, command);
+        return { ...end, durationMs: Math.round(performance.now() - startedAt) };
+      } finally {
+        watchdog.remove(group);
+      }
     } finally {
-      watchdog.remove(group);
+      for (const note of (await enclosed?.end()) ?? []) {
+        command.onOutput('stderr', Buffer.from(`${note}\n`));
+      }
     }
   },
 });
@@ -82,11 +89,11 @@ interface Streams {
 const start = async (
   { command, cwd, input }: ShellCommand,
   env: Record<string, string>,
-  sandbox: Sandbox | undefined,
+  enclosing: readonly string[] = [],
 ) => {
   const shell = findShell();
   const commandLine = [shell.path, '-c', shellScript(command, shell)];
-  const [program = shell.path, ...args] = [...(sandbox?.(cwd) ?? []), ...commandLine];
+  const [program = shell.path, ...args] = [...enclosing, ...commandLine];
   const file = input === undefined ? undefined : await openInput(input);
   const pipes = (await openOutputPipes(2)) ?? [];
   const [output, errors] = pipes;
@@ -188,6 +195,14 @@ const collect = (stream: Readable): (() => string) => {
     if (text.length < MAX_REPORT_LENGTH) text += chunk;
   });
   return () => text;
+};
+
+const throwSandboxError = (cause: unknown): never => {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  throw new ShellError(
+    `The command was not started, because the sandbox cannot protect the workspace: ${why}`,
+    { cause },
+  );
 };
 
 const throwStartError = async (child: ChildProcess): Promise<never> => {

@@ -6,13 +6,7 @@ import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { stateLayout } from '../../config/workspace/state-layout.js';
 import { CLONES } from '../../host/git/git-clone.js';
 import { type HostShellOptions, hostShell } from '../../host/process/host-shell.js';
-import {
-  CREDENTIAL_STORES,
-  type SandboxPaths,
-  SYSTEM_SECRETS,
-  sandboxOf,
-  sandboxProblem,
-} from '../../host/process/sandbox.js';
+import type { SandboxPaths } from '../../host/sandbox/sandbox.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import type { Shell } from '../../protocol/tools/shell.js';
 import type { WorktreeLocation } from '../../protocol/tools/worktrees.js';
@@ -44,6 +38,9 @@ export const openSandbox = async (
     release: () => watchdog.dismiss(),
   };
   if (skein.sandbox === 'off') return open;
+  const { CREDENTIAL_STORES, SYSTEM_SECRETS, sandboxOf, sandboxProblem } = await import(
+    '../../host/sandbox/sandbox.js'
+  );
   const problem = await sandboxProblem(env);
   if (problem !== undefined && skein.sandbox === 'required') {
     throw new UsageError(
@@ -61,13 +58,15 @@ export const openSandbox = async (
     ...SYSTEM_SECRETS,
   ];
   const inside = { ...environment, TMPDIR: temporary };
+  const guarding = { environment, home, registers: stateLayout(skeinHome).sandbox };
   const sandboxed = (paths: SandboxPaths) =>
-    hostShell({ environment: inside, watchdog, sandbox: sandboxOf(paths) });
+    hostShell({ environment: inside, watchdog, sandbox: sandboxOf(paths, guarding) });
   return {
-    shell: sandboxed({ writable: [...roots, temporary], hidden }),
+    shell: sandboxed({ writable: roots, temporary, hidden }),
     shellIn: ({ path, top }) =>
       sandboxed({
-        writable: [path, temporary],
+        writable: [path],
+        temporary,
         hidden,
         readable: [top, join(path, '.git'), ...cloneBehind(path, skeinHome)],
       }),

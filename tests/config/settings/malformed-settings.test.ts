@@ -99,6 +99,14 @@ describe('an unusable settings file', () => {
     expect(() => withPipe.load()).toThrow('is not a regular file');
   });
 
+  test('does not end the command if it is the empty folder with which a sandbox protects .mcp.json', () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder.repo, '.mcp.json'));
+    expect(folder.load().warnings).toEqual([]);
+    mkdirSync(join(folder.repo, '.mcp.json/sub'));
+    expect(() => folder.load()).toThrow('is not a regular file');
+  });
+
   test('ends the command if it is nested too deeply', () => {
     const deep = `{"hooks":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
     expect(settingsFile(deep).load).toThrow('is nested 200001 levels deep; the limit is 64');

@@ -34,6 +34,7 @@ describe('the state directory', () => {
       checkpoints: '/s/checkpoints',
       worktrees: '/s/worktrees',
       keys: '/s/keys',
+      sandbox: '/s/sandbox',
       agents: '/s/agents',
       skills: '/s/skills',
       commands: '/s/commands',

@@ -1,8 +1,8 @@
 /** Program checks: Node itself, and the programs that Skein starts. */
 import { ownerMarker } from '../../../host/process/ownership/owner-marker.js';
 import { watchdogLink } from '../../../host/process/ownership/watchdog-link.js';
-import { sandboxProblem } from '../../../host/process/sandbox.js';
 import { findShell } from '../../../host/process/shell-script.js';
+import { sandboxProblem } from '../../../host/sandbox/sandbox.js';
 import { findRipgrep } from '../../../host/search/ripgrep.js';
 import { randomIds } from '../../../protocol/ids.js';
 import { type DoctorCheck, type Finding, type ProbeResult, probe } from './doctor-check.js';

@@ -16,9 +16,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { hostShell } from '../../../src/host/process/host-shell.js';
 import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
 import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
-import { sandboxOf, sandboxProblem } from '../../../src/host/process/sandbox.js';
+import { sandboxOf, sandboxProblem } from '../../../src/host/sandbox/sandbox.js';
 import { needs } from '../../setup/needs.js';
-import { WATCHDOG } from './processes.js';
+import { WATCHDOG } from '../process/processes.js';
 
 /**
  * The hidden folders are in the workspace, because the sandbox shows no other part of the temporary
@@ -43,18 +43,25 @@ const setUp = () => {
   writeFileSync(at('repo/home/.ssh/id'), 'KEY');
   writeFileSync(at('repo/home/.netrc'), 'KEY');
   writeFileSync(at('repo/state/sessions/s'), 'KEY');
-  const sandbox = sandboxOf({
-    writable: [at('repo'), at('temp')],
+  const paths = {
+    writable: [at('repo')],
+    temporary: at('temp'),
     hidden: [
       at('repo/state'),
       at('repo/home/.ssh'),
       at('repo/home/.netrc'),
       at('repo/home/nothing'),
     ],
+  };
+  const PATH = process.env.PATH ?? '';
+  const sandbox = sandboxOf(paths, {
+    environment: { PATH },
+    home: at('home'),
+    registers: at('registers'),
   });
   const watchdog = watchdogLink({ command: WATCHDOG, marker: ownerMarker('o_test') });
   onTestFinished(() => watchdog.dismiss());
-  const environment = { PATH: process.env.PATH ?? '', TMPDIR: at('temp') };
+  const environment = { PATH, TMPDIR: at('temp') };
   const shell = hostShell({ environment, watchdog, sandbox });
   const run = async (command: string, options: { timeoutMs?: number; cwd?: string } = {}) => {
     let output = '';

@@ -7,21 +7,30 @@
  * terminal. When the process group is killed, bubblewrap dies and kills all processes inside.
  */
 import { execFile } from 'node:child_process';
-import { lstatSync, realpathSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { existingRealPath, MountPlan } from './mount-plan.js';
+import { type GuardOptions, WorkspaceGuard } from './workspace-guard.js';
 
 export interface SandboxPaths {
-  /** Workspace, added directories, temporary folder. */
+  /** Workspace and added directories. Their control files are read-only. */
   readonly writable: readonly string[];
+  /** Folder of the run for temporary files, without control files. */
+  readonly temporary: string;
   /** Paths that look empty inside: state directory, keys, credentials. */
   readonly hidden: readonly string[];
   /** Read-only paths, even inside hidden folders: the repository of a worktree. */
   readonly readable?: readonly string[];
 }
 
-/** Returns the program to start instead of the shell, and its first arguments. */
-export type Sandbox = (cwd: string) => readonly [program: string, ...args: string[]];
+export interface SandboxedCommand {
+  /** Program to start instead of the shell, and its first arguments. */
+  readonly start: readonly [program: string, ...args: string[]];
+  /** Undoes planted changes. Call when all processes of the command have ended. Returns sentences for the agent. */
+  end(): Promise<readonly string[]>;
+}
+
+/** Rejects if the control files of the workspace cannot be protected. */
+export type Sandbox = (cwd: string) => Promise<SandboxedCommand>;
 
 const PROGRAM = 'bwrap';
 
@@ -73,40 +82,20 @@ export const sandboxProblem = async (
   }
 };
 
-/** Resolves all paths for every command, because files to protect may appear. */
-export const sandboxOf =
-  ({ writable, hidden, readable = [] }: SandboxPaths): Sandbox =>
-  (cwd) => {
-    const mounts = new Map<string, readonly string[]>();
-    const mount = (
-      path: string,
-      argumentsFor: (realPath: string, stats: Stats) => readonly string[],
-    ) => {
-      const realPath = realPathOf(path);
-      const stats = realPath === undefined ? undefined : statOf(realPath);
-      if (realPath !== undefined && stats !== undefined)
-        mounts.set(realPath, argumentsFor(realPath, stats));
-    };
-    for (const path of [...SHARED, ...hidden]) mount(path, emptyMount);
-    for (const path of [...RESTORED, ...readable])
-      mount(path, (realPath) => ['--ro-bind', realPath, realPath]);
-    for (const root of writable) mount(root, (realPath) => ['--bind', realPath, realPath]);
-    for (const root of writable) {
-      for (const name of PROTECTED) {
-        mount(join(root, name), (realPath) => ['--ro-bind', realPath, realPath]);
-      }
-    }
-    // Mount parents before children, because a later mount covers an earlier mount below it.
-    const sorted = [...mounts].sort(([a], [b]) => a.length - b.length);
-    return [
-      PROGRAM,
-      ...baseArguments(),
-      ...sorted.flatMap(([, args]) => args),
-      '--chdir',
-      cwd,
-      '--',
-    ];
+/** Plans the mounts for every command, because files to protect may appear. */
+export const sandboxOf = (paths: SandboxPaths, options: GuardOptions): Sandbox => {
+  const roots = paths.writable.flatMap((root) => existingRealPath(root) ?? []);
+  const guard = new WorkspaceGuard(roots, options);
+  return async (cwd) => {
+    const plan = new MountPlan();
+    for (const path of [...SHARED, ...paths.hidden]) plan.mount(path, 'hidden');
+    for (const path of [...RESTORED, ...(paths.readable ?? [])]) plan.mount(path, 'readOnly');
+    for (const root of [...roots, paths.temporary]) plan.mount(root, 'writable');
+    const { impossible, end } = await guard.begin(plan);
+    const mounts = plan.arguments(impossible);
+    return { start: [PROGRAM, ...baseArguments(), ...mounts, '--chdir', cwd, '--'], end };
   };
+};
 
 /** Folders with sockets and files of other programs, replaced by empty folders. */
 const SHARED = ['/tmp', '/var/tmp', '/run'];
@@ -117,32 +106,6 @@ const RESTORED = [
   '/run/opengl-driver',
   '/run/systemd/resolve',
 ];
-/** Files in the workspace that could run commands outside of the sandbox later. */
-const PROTECTED = [
-  '.git/hooks',
-  '.git/config',
-  '.husky',
-  '.mcp.json',
-  ...['.claude', '.skein'].flatMap((folder) => [
-    `${folder}/settings.json`,
-    `${folder}/settings.local.json`,
-    `${folder}/hooks`,
-  ]),
-];
-
-const emptyMount = (path: string, stats: Stats): readonly string[] =>
-  stats.isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
-
-const realPathOf = (path: string): string | undefined => {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
-};
-
-const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
-
 /** Paths with keys and credentials, relative to the home directory. */
 export const CREDENTIAL_STORES: readonly string[] = [
   '.ssh',
