@@ -23,3 +23,9 @@ export class UsageError extends SkeinError {
 export class StorageError extends SkeinError {
   readonly code = 'storage';
 }
+
+/** The store has lost records of an agent that it had acknowledged. */
+export class RecordsLostError extends StorageError {}
+
+/** The server of the store has changed, and the lead has not checked yet whether records are lost. */
+export class UncheckedStoreError extends StorageError {}

@@ -23,6 +23,7 @@ test('the Redis keys of a swarm do not change', () => {
     prefix: 'skein:1:{s_1}:',
     meta: 'skein:1:{s_1}:meta',
     creation: 'skein:1:{s_1}:creation',
+    checkedServer: 'skein:1:{s_1}:checked-server',
     epoch: 'skein:1:{s_1}:epoch',
     scopes: 'skein:1:{s_1}:scopes',
     lease: 'skein:1:{s_1}:lease:x',

@@ -96,6 +96,7 @@ test('the record types of a journal do not change', () => {
     'fork.offered',
     'request.queued',
     'budget.reserved',
+    'records.lost',
     'question.asked',
     'question.answered',
     'call.started',
@@ -147,6 +148,7 @@ test('the event types of a swarm do not change', () => {
     'fork.offered',
     'request.queued',
     'budget.reserved',
+    'records.lost',
   ]);
 });
 

@@ -3,6 +3,7 @@
  * second.
  */
 import { CacheLog } from '../../context/cache/cache-log.js';
+import { CallLedger, type LedgerCall } from '../../context/history/call-ledger.js';
 import {
   applyRewound,
   conversationRecords,
@@ -53,6 +54,8 @@ export class JournaledState implements FoldedState {
   private isOver = false;
   /** Sequence number of the last record. */
   seq: number;
+  /** Calls with effects, for the case that the store loses their records. */
+  private readonly ledger = new CallLedger();
   /** Calls of the current attempt. Their message may not be recorded yet. */
   private readonly drafts = new Map<string, NumberedCall>();
 
@@ -63,6 +66,17 @@ export class JournaledState implements FoldedState {
     const { history, cache } = foldRecords(records, base);
     this.history = history;
     this.cache = cache;
+    for (const record of records) this.ledger.apply(record);
+  }
+
+  /** Number of the last record that the store has acknowledged. */
+  get acknowledged(): number {
+    return this.journal.acknowledged ?? this.seq;
+  }
+
+  /** Returns calls with effects that started or ended after record `seq`. */
+  callsSince(seq: number): readonly LedgerCall[] {
+    return this.ledger.since(seq);
   }
 
   /** Appends a record and applies it to the state. Throws StorageError; then neither happened. */
@@ -73,6 +87,7 @@ export class JournaledState implements FoldedState {
     this.seq = record.seq;
     this.history.apply(record);
     this.cache.apply(record);
+    this.ledger.apply(record);
     return record;
   }
 

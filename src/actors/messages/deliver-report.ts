@@ -4,8 +4,14 @@ import type { AgentRelations } from '../../context/history/agent-relations.js';
 import type { AgentTag } from '../../protocol/agent/agent-tag.js';
 import { CHILD_SENDER, type ChildReport } from '../../protocol/agent/child-report.js';
 import { rawText } from '../../protocol/model/wire-block.js';
+import type { FeedItem } from '../../protocol/session/feed.js';
 import { SkeinError } from '../../protocol/skein-error.js';
-import { agentLossText, reportGist, reportNotification } from '../../tools/agents/agent-report.js';
+import {
+  agentLabel,
+  agentLossText,
+  reportGist,
+  reportNotification,
+} from '../../tools/agents/agent-report.js';
 import { shortDigest } from '../permissions/input-digest.js';
 import type { AgentNode } from '../tree/agent-node.js';
 import { reportLetterId } from '../tree/agent-registry.js';
@@ -55,3 +61,19 @@ export const reportedChildren = ({ reports }: AgentRelations): ReadonlySet<strin
 /** True if the agent has the report about this run of its child. */
 export const hasReport = ({ deps }: AgentNode, id: string, run: number): boolean =>
   deps.journal.history.relations.reports.has(reportLetterId(id, run));
+
+type LossNotice = FeedItem & { readonly type: 'notice' };
+
+/** Returns the notice for people about records that the store has lost. Undefined if no loss is known. */
+export const lossNoticeOf = ({
+  agent,
+  stop,
+  lostRecords: records,
+}: ChildReport): LossNotice | undefined =>
+  records === undefined
+    ? undefined
+    : {
+        type: 'notice',
+        text: `${agentLabel(agent)}: ${stop.detail}`,
+        loss: { agent: agent.id, records },
+      };

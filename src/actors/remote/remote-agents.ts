@@ -6,14 +6,16 @@ import type { AgentMail } from '../../protocol/agent/agent-mail.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
 import { StorageError, UsageError } from '../../protocol/skein-error.js';
+import { agentLabel } from '../../tools/agents/agent-report.js';
 import type { Delivery, Letter } from '../messages/deliver-letter.js';
-import { deliverReport, hasReport } from '../messages/deliver-report.js';
+import { deliverLoss, deliverReport, hasReport, lossNoticeOf } from '../messages/deliver-report.js';
 import type { ReceiveMail } from '../messages/read-mailbox.js';
 import type { AgentLifecycle } from '../swarm/agent-lifecycle.js';
 import type { AgentNode } from '../tree/agent-node.js';
 import { type AgentRecord, applyFinalRecord, finalStop } from '../tree/agent-record.js';
 import { type AgentEntry, type AgentRegistry, isLive } from '../tree/agent-registry.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
+import { LossCheck } from './loss-check.js';
 import { MissingWorkersNotice } from './missing-workers-notice.js';
 import type { RemoteDispatch } from './remote-dispatch.js';
 import { RemoteEventPoller } from './remote-event-poller.js';
@@ -27,6 +29,8 @@ export interface RemoteAgentsDeps {
   readonly nodeOf: (id: string) => AgentNode | undefined;
   /** Reads the journal of an agent without taking ownership of it. */
   readonly read: (entry: AgentEntry) => Promise<AgentRecord | undefined>;
+  /** Follows an unfinished agent, and queues it again if it has no job. */
+  readonly requeue: (entry: AgentEntry) => Promise<void>;
   /** Delivers a letter to an agent that this process runs. An undefined entry is the lead. */
   readonly deliver: (entry: AgentEntry | undefined, letter: Letter) => Promise<unknown>;
 }
@@ -58,13 +62,28 @@ export class RemoteAgents {
   private readonly posted = new Map<string, Map<string, Letter>>();
   /** Number of the last record whose file changes are stored, by agent. */
   private readonly storedChanges = new Map<string, number>();
+  private readonly checkLosses: () => () => void;
+  private endLossChecks = () => {};
 
   constructor(context: SwarmContext, dispatch: RemoteDispatch, deps: RemoteAgentsDeps) {
     this.deps = deps;
     this.dispatch = dispatch;
     const { store, session, usage, carry } = context;
-    const { lead, registry, nodeOf } = deps;
+    const { lead, registry, nodeOf, requeue } = deps;
     const { feed, clock } = lead.deps;
+    const lossCheck = new LossCheck({
+      applyEnd: (entry) => this.applyRemoteEnd(entry),
+      forget: (entry) => this.forget(entry),
+      isRemote: (entry) => this.has(entry),
+      store,
+      session,
+      lead,
+      registry,
+      dispatch,
+      nodeOf,
+      requeue,
+    });
+    this.checkLosses = () => session.losses?.onServerChange(() => lossCheck.run()) ?? (() => {});
     this.store = store;
     this.session = session.meta.id;
     this.poller = new RemoteEventPoller({
@@ -91,7 +110,10 @@ export class RemoteAgents {
   /** Reads the mailbox of the lead, if this process runs the lead, and polls for events of remote agents. */
   start(): void {
     const { lead } = this.deps;
-    if (!lead.isRemote) this.readMailbox(lead);
+    if (!lead.isRemote) {
+      this.readMailbox(lead);
+      this.endLossChecks = this.checkLosses();
+    }
     this.poller.start();
   }
 
@@ -101,6 +123,7 @@ export class RemoteAgents {
   }
 
   async close(): Promise<void> {
+    this.endLossChecks();
     this.poller.end();
     this.missingWorkers.end();
     await this.dispatch.close();
@@ -277,6 +300,18 @@ export class RemoteAgents {
     return entry;
   }
 
+  /** Reports an agent whose journal is lost to its parent and to people. */
+  private forget(entry: AgentEntry): void {
+    const { lifecycle, nodeOf, lead } = this.deps;
+    const { feed } = lead.deps;
+    entry.status = 'lost';
+    const text = `${agentLabel(entry.tag)}: ${LOST_JOURNAL}`;
+    feed.emit({ type: 'notice', text, loss: { agent: entry.tag.id, records: entry.counted } });
+    entry.counted = 0;
+    deliverLoss(nodeOf(entry.tag.parent) ?? lead, entry.tag, entry.run, LOST_JOURNAL);
+    lifecycle().pendingReports.end(entry.tag);
+  }
+
   /** Reads the journal of an agent that is said to have ended, and reports the end to its parent, once. */
   async applyRemoteEnd(entry: AgentEntry): Promise<void> {
     const { lifecycle, nodeOf, lead, read, registry } = this.deps;
@@ -299,6 +334,8 @@ export class RemoteAgents {
     // Letters that the agent did not read resume it.
     const unread = [...(this.posted.get(entry.tag.id)?.values() ?? [])];
     this.posted.delete(entry.tag.id);
+    const loss = lossNoticeOf(report);
+    if (loss !== undefined) lead.deps.feed.emit(loss);
     lead.deps.feed.emit({ type: 'agent.ended', report });
     lifecycle().pendingReports.end(entry.tag);
     for (const listener of [...entry.listeners]) listener(report);
@@ -308,6 +345,8 @@ export class RemoteAgents {
     }
   }
 }
+
+const LOST_JOURNAL = 'Redis has lost the whole journal of the agent. Its calls may have run.';
 
 const mailOf = ({ letter, from, raw, trace }: Letter) => ({
   type: 'letter' as const,

@@ -51,6 +51,8 @@ export class RemoteEventPoller {
   private readonly denied = new Map<string, Set<string>>();
   /** Times at which ends were seen, by agent, oldest first. */
   private readonly ends = new Map<string, number>();
+  /** Number of the last event that was applied. */
+  private last = 0;
 
   constructor(deps: RemoteEventPollerDeps) {
     this.deps = deps;
@@ -98,6 +100,9 @@ export class RemoteEventPoller {
 
   private apply(event: SwarmEvent): void {
     const { usage, registry, nodeOf } = this.deps;
+    // A store that has lost events gives their numbers to later events.
+    if (event.seq <= this.last) usage.seq = Math.min(usage.seq, event.seq - 1);
+    this.last = event.seq;
     const entry = registry.get(event.agent);
     const isHere = nodeOf(event.agent)?.isRemote === false;
     const isNew = event.seq > usage.seq && !isHere && event.cites.seq > (entry?.counted ?? 0);

@@ -13,6 +13,7 @@ import {
 } from '../../protocol/session/session-store.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import { JournaledState } from '../agent/journaled-state.js';
+import { recordCopiedLoss } from '../agent/record-loss.js';
 import { newestPrompt, readHead, storeHead } from '../prompt-cache/prompt-head-manager.js';
 import { copySession } from './copy-session.js';
 
@@ -52,6 +53,8 @@ export interface BegunSession {
   readonly past: readonly JournalRecord[];
   /** Journal lines that could not be read. */
   readonly damage: readonly string[];
+  /** Number of records of the lead that the store has lost, if the lead does not know of it yet. */
+  readonly lostRecords?: number | undefined;
 }
 
 /** Rejects with UsageError or StorageError; then the session is closed again. */
@@ -119,7 +122,11 @@ const resume = async (options: BeginOptions, id: string): Promise<BegunSession> 
     );
     const model = options.modelName ?? session.meta.model;
     await session.updateMeta({ model, updatedAt: options.clock.now() });
-    return await begun({ session, head, model, past: records });
+    const resumed = await begun({ session, head, model, past: records });
+    const { journal } = resumed;
+    await recordCopiedLoss(session, session.meta.lead, journal, options.ids, 'lead');
+    const { lostRecords, letters } = journal.history;
+    return { ...resumed, lostRecords: letters.hasUrgent ? lostRecords : undefined };
   } catch (error) {
     await session.close();
     throw error;

@@ -2,6 +2,7 @@
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import type { FeedHub } from '../agent/feed-hub.js';
+import { recordLeadLoss } from '../agent/record-loss.js';
 import { SessionHooks } from '../hooks/session-hooks.js';
 import type { BegunSession } from './begin-session.js';
 import { LeadRunner } from './lead-runner.js';
@@ -30,6 +31,7 @@ export const openSession = async (
   const configUpdates = republishOnChange(options, session, feed);
   swarm.lifecycle.countSpawns(used.agents);
   await swarm.loadRegistry();
+  if (begun.lostRecords !== undefined) swarm.reportLeadLoss(begun.lostRecords);
   const runner = new LeadRunner(runtime);
   const refuse = (stop: Stop) => {
     // The title comes from the first prompt, which has been refused.
@@ -109,6 +111,7 @@ export const openSession = async (
       hooks.close();
       journal.close();
       await jobs.end();
+      await recordLeadLoss(session, journal, ids);
       await session.updateMeta({ updatedAt: options.clock.now() });
       await session.close();
     },

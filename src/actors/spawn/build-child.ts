@@ -17,6 +17,7 @@ import { agentLabel } from '../../tools/agents/agent-report.js';
 import type { AgentDeps } from '../agent/agent.js';
 import { childFeed } from '../agent/feed-hub.js';
 import { JournaledState } from '../agent/journaled-state.js';
+import { recordCopiedLoss } from '../agent/record-loss.js';
 import { childBudget } from '../budget/child-budget.js';
 import { backgroundCommands } from '../calls/background-commands.js';
 import { childHooks } from '../hooks/child-hooks.js';
@@ -142,6 +143,7 @@ export const rebuildChild = async (
   const { origin: recordedOrigin, model } = created;
   const base = await inheritedBy(store, session.meta.id, recordedOrigin.inherits);
   const journal = new JournaledState(log, records, base);
+  if (open === openJournal) await recordCopiedLoss(session, id, journal, parent.deps.ids);
   if (open === openJournal) await openWorkerClone(context, id, journal, parent);
   const { place: worktree } = journal.history.relations;
   const origin = worktree === undefined ? recordedOrigin : { ...recordedOrigin, worktree };

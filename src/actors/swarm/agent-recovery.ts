@@ -1,8 +1,9 @@
 /** Recovers the background agents of an earlier process: restarts the unfinished, reports the ended. */
 
 import { isWaitedFor } from '../../protocol/agent/agent-tag.js';
+import type { FeedItem } from '../../protocol/session/feed.js';
 import { StorageError } from '../../protocol/skein-error.js';
-import { deliverLoss, deliverReport, hasReport } from '../messages/deliver-report.js';
+import { deliverLoss, deliverReport, hasReport, lossNoticeOf } from '../messages/deliver-report.js';
 import { finalStopOf, isRestartWanted } from '../spawn/build-child.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
 import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
@@ -25,12 +26,17 @@ export class AgentRecovery {
   constructor(deps: AgentRecoveryDeps) {
     this.deps = deps;
     const { feed } = deps.lead.deps;
-    this.notices = new BufferedNotices((text) => feed.emit({ type: 'notice', text }));
+    this.notices = new BufferedNotices((notice) => feed.emit(notice));
   }
 
   /** Emits the notices of the recovery, and further notices at once. */
   emitNotices(): void {
     this.notices.release();
+  }
+
+  /** Adds a notice that is emitted when the feed has listeners. */
+  addNotice(notice: Notice): void {
+    this.notices.add(notice);
   }
 
   /** Returns the background children that have not ended. Reports the ends of the others to the parent. */
@@ -63,7 +69,10 @@ export class AgentRecovery {
     }
     if (finalStopOf(child) === undefined) return false;
     await this.deps.storeReport(entry, child);
-    if (entry.report !== undefined) deliverReport(node, entry.report, entry.run);
+    const { report } = entry;
+    const loss = report && lossNoticeOf(report);
+    if (loss !== undefined) this.notices.add(loss);
+    if (report !== undefined) deliverReport(node, report, entry.run);
     if (!isRestartWanted(child)) return true;
     entry.status = 'lost';
     return false;
@@ -79,7 +88,8 @@ export class AgentRecovery {
       await work();
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.notices.add(`The background agent ${entry.tag.id} could not be recovered: ${why}`);
+      const text = `The background agent ${entry.tag.id} could not be recovered: ${why}`;
+      this.notices.add({ type: 'notice', text });
       deliverLoss(node, entry.tag, entry.run, why);
     }
   }
@@ -88,24 +98,26 @@ export class AgentRecovery {
 const isRequestedAgain = ({ deps }: AgentNode, { tag }: AgentEntry): boolean =>
   [...deps.journal.history.relations.childByCall.values()].includes(tag.id);
 
+type Notice = FeedItem & { readonly type: 'notice' };
+
 /** Notices that come up before the feed has listeners. */
 class BufferedNotices {
-  private buffered: string[] | undefined = [];
-  private readonly emit: (text: string) => void;
+  private buffered: Notice[] | undefined = [];
+  private readonly emit: (notice: Notice) => void;
 
-  constructor(emit: (text: string) => void) {
+  constructor(emit: (notice: Notice) => void) {
     this.emit = emit;
   }
 
-  add(text: string): void {
-    if (this.buffered === undefined) this.emit(text);
-    else this.buffered.push(text);
+  add(notice: Notice): void {
+    if (this.buffered === undefined) this.emit(notice);
+    else this.buffered.push(notice);
   }
 
   /** Emits the buffered notices, and further notices at once. */
   release(): void {
     const buffered = this.buffered ?? [];
     this.buffered = undefined;
-    for (const text of buffered) this.emit(text);
+    for (const notice of buffered) this.emit(notice);
   }
 }

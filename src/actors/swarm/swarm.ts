@@ -19,6 +19,7 @@ import {
   beginEpoch,
   buildChild,
   finalStopOf,
+  isRestartWanted,
   type RecordedChild,
   rebuildChild,
   recordChild,
@@ -78,6 +79,7 @@ export class Swarm {
       lifecycle: () => this.lifecycle,
       nodeOf: (id) => this.nodeOf(id),
       read: (entry) => this.loader.readRecord(entry),
+      requeue: (entry) => this.continueRemotely(entry),
       deliver: (entry, letter) =>
         entry === undefined ? deliverToLead(this, letter) : deliverLetter(this, entry, letter),
     });
@@ -121,6 +123,13 @@ export class Swarm {
   preview(parent: AgentNode, count: number, kind: SpawnKind): SpawnPreview | undefined {
     const model = modelOf(this.context, parent, kind);
     return this.fanOuts.preview(parent, count, kind.type ?? null, model);
+  }
+
+  /** Reports, when the feed has listeners, that the store has lost records of the lead. */
+  reportLeadLoss(records: number): void {
+    const text = `Redis has lost records of the lead. Calls that are not in the transcript may have run.`;
+    const loss = { agent: this.lead.id, records };
+    this.recovery.addNotice({ type: 'notice', text, loss });
   }
 
   /** Loads the agents of earlier processes. Agents that had not ended restart with `start`. */
@@ -332,7 +341,8 @@ export class Swarm {
     const { id, kind } = entry.tag;
     if (this.remote?.has(entry)) return this.continueRemotely(entry);
     const isFree = kind === 'teammate' || (await this.jobs.claim(id));
-    if (isFree) await this.restart(entry, () => true);
+    // An agent that has lost records was ended when its journal was opened.
+    if (isFree) await this.restart(entry, (child) => !isOver(child));
   }
 
   /** Follows an agent that a worker has, or hands it over again. The agent may end in the meantime. */
@@ -359,6 +369,9 @@ export class Swarm {
     await this.loader.close(child);
   }
 }
+
+const isOver = (child: ChildNode): boolean =>
+  finalStopOf(child) !== undefined && !isRestartWanted(child);
 
 interface HandedOverChild extends Pick<RecordedChild, 'id' | 'journal'> {
   readonly parent: Pick<AgentNode, 'id'>;

@@ -11,6 +11,8 @@ import type { SwarmContext } from './swarm-context.js';
 
 export interface AgentRecord {
   readonly history: History;
+  /** Number of the last record. Default: unknown. */
+  readonly seq?: number;
   /** Spending of the agent and its descendants. */
   readonly tree: Spending;
 }
@@ -35,7 +37,7 @@ export const readAgentRecord = async (
   const subtree = history.relations.isParent ? await totalsOf(id) : undefined;
   if (subtree !== undefined) tree.add(subtree.spent);
   for (const path of subtree?.changedFiles ?? []) history.relations.changedFiles.add(path);
-  return { history, tree };
+  return { history, tree, seq: records.at(-1)?.seq ?? 0 };
 };
 
 /** Returns the stop of an ended agent. Returns undefined if the agent has not ended. */
@@ -49,9 +51,11 @@ const statusAfter = ({ reason }: Stop): AgentEntry['status'] =>
 export const applyFinalRecord = (
   registry: AgentRegistry,
   entry: AgentEntry,
-  { history, tree }: AgentRecord,
+  { history, tree, seq = Number.POSITIVE_INFINITY }: AgentRecord,
   stop: Stop,
 ): void => {
+  // A store that has lost records gives their numbers to later records.
+  entry.counted = Math.min(entry.counted, seq);
   entry.status = statusAfter(stop);
   entry.run = history.runs;
   registry.keepReport(entry, childReport(entry.tag, history, tree, stop));

@@ -26,6 +26,7 @@ export const childReport = (
   cost: spending.cost,
   tokens: windowTokens(spending.usage),
   changedFiles: changedOutsideWorktree(history),
+  ...(history.lostRecords !== undefined && { lostRecords: history.lostRecords }),
   ...worktreeOf(history),
 });
 

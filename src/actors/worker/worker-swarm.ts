@@ -10,6 +10,7 @@ import type { Journal } from '../../protocol/session/journal.js';
 import type { WorkerSession } from '../../protocol/session/owned-session.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import { JournaledState } from '../agent/journaled-state.js';
+import { recordLoss } from '../agent/record-loss.js';
 import { newestPrompt, readHead } from '../prompt-cache/prompt-head-manager.js';
 import { type LeadRuntime, type OpenedLead, openLeadRuntime } from '../session/lead-runtime.js';
 import type { LeadServices, SessionOptions } from '../session/lead-session.js';
@@ -104,6 +105,8 @@ class OpenWorkerSwarm implements WorkerSwarm {
   private readonly session: WorkerSession;
   private readonly lead: LeadRuntime;
   private readonly working = new Map<string, ClaimedJob>();
+  /** Nodes of the agents that run here. A node outlives its agent until the job has ended. */
+  private readonly nodes = new Map<string, ChildNode>();
   /** Time of the last progress update, by agent. */
   private readonly reportedAt = new Map<string, number>();
   private readonly endProgress: () => void;
@@ -144,10 +147,12 @@ class OpenWorkerSwarm implements WorkerSwarm {
       const isOver = await this.runUntilOver(entry, job, lost);
       if (isOver) return 'done';
       await this.abandon(entry, adoption.lost);
+      if (await this.settleLoss(entry)) return 'done';
       const { message: why } = lost.reason as Error;
       return { laterMs: job.signal.aborted ? 0 : REFUSED_MS, why };
     } finally {
       this.working.delete(id);
+      this.nodes.delete(id);
       this.reportedAt.delete(id);
       await dispatch?.stopReadingMailbox(id);
       dispatch?.jobsHere.delete(id);
@@ -182,6 +187,7 @@ class OpenWorkerSwarm implements WorkerSwarm {
     const failures = job.attempts < MAX_FAILED_STARTS ? 0 : await this.failedStarts(job.id);
     const isOnRecord = await swarm.restart(entry, (rebuilt) => {
       child = rebuilt;
+      this.nodes.set(job.id, rebuilt);
       if (failures < MAX_FAILED_STARTS) return isUnfinished(rebuilt, job);
       swarm.lifecycle.shutdown.recordEnd(rebuilt, workersDied(failures));
       return false;
@@ -235,6 +241,37 @@ class OpenWorkerSwarm implements WorkerSwarm {
     await lifecycle.drop(entry);
     // The next worker finds the work at the git remote.
     if (child !== undefined && !lost.aborted) await pushWorkerClone(context, child, true);
+  }
+
+  /**
+   * Writes to the journal what this process knows of the agent if the store has lost records of it, and ends
+   * the agent. Resolves with false if no acknowledged record is lost.
+   */
+  private async settleLoss({ tag }: AgentEntry): Promise<boolean> {
+    const { session } = this;
+    const child = this.nodes.get(tag.id);
+    const isAway = this.options.store.outages?.outage !== undefined;
+    if (child === undefined || isAway) return false;
+    const { journal: known, ids } = child.deps;
+    const { records } = await this.options.store.readJournal(this.swarm, tag.id);
+    const left = records.at(-1)?.seq ?? 0;
+    const lost = known.acknowledged - left;
+    if (lost <= 0) return false;
+    // The lead reports an agent whose journal has lost its beginning.
+    if (!records.some(({ type }) => type === 'agent.created')) return true;
+    await session.takeBack(tag.id);
+    try {
+      const log = await session.journal(tag.id, tag.parent);
+      const journal = new JournaledState(log, log.past.records);
+      recordLoss(journal, ids('letter'), { lost, calls: known.callsSince(left) });
+      await journal.written();
+      const { runs } = journal.history;
+      const mail = { type: 'ended', agent: tag.id, run: runs } as const;
+      await this.lead.swarm.context.dispatch?.post(tag.parent, `end_${tag.id}_${runs}`, mail);
+    } finally {
+      await session.closeJournal(tag.id);
+    }
+    return true;
   }
 
   /** Counts consecutive starts without a finished answer or call. */

@@ -79,6 +79,8 @@ export class History {
   owesAnswer = false;
   /** True if the newest answer was cut at the output limit and no message follows it. */
   cutShort = false;
+  /** Number of records that the store has lost. Undefined if no loss is known. */
+  lostRecords: number | undefined;
   /** Bytes of the prompt head, until a server has counted it. */
   promptBytes = 0;
   /** Start of the first prompt, which is kept verbatim through compactions. */
@@ -149,6 +151,10 @@ export class History {
         if (record.notice === undefined) break;
         this.letters.addNotice(record.notice.letter, rawText(record.notice.text));
         break;
+      case 'records.lost':
+        this.lostRecords = (this.lostRecords ?? 0) + record.lost;
+        this.letters.addNotice(record.notice.letter, rawText(record.notice.text), true);
+        break;
       case 'run.ended': {
         const { reason, detail, final, seq } = record;
         this.ended = { reason, detail, final, seq };
@@ -178,7 +184,7 @@ export class History {
    * Returns the parts of the next user message: results in call order, then the waiting letters.
    */
   nextUserParts(): UserPart[] {
-    if (this.calls.size === 0 && this.waiting === 0) return [];
+    if (this.calls.size === 0 && this.waiting === 0 && !this.letters.hasUrgent) return [];
     return [
       ...[...this.calls.keys()].map((call) => ({ call })),
       ...this.letters.inOrder(this.calls.size > 0).map((letter) => ({ letter })),

@@ -10,6 +10,8 @@ import { JOB_SENDER } from '../../protocol/tools/shell-jobs.js';
 
 export class Letters extends Map<string, RawJson> {
   private readonly passive = new Map<string, string>();
+  /** Notices that the model must read before its next answer. */
+  private readonly urgent = new Set<string>();
   /** Ids of all received letters, to detect a repeated delivery (law 9). */
   private readonly received = new Set<string>();
   /** Letters with content that a result of the next message reports. */
@@ -41,10 +43,18 @@ export class Letters extends Map<string, RawJson> {
     this.reported.clear();
   }
 
-  /** Adds a passive letter of Skein, which goes with the next message. */
-  addNotice(letter: string, blocks: RawJson): void {
+  /**
+   * Adds a passive letter of Skein, which goes with the next message. An urgent notice is a message
+   * of its own if the model answers next.
+   */
+  addNotice(letter: string, blocks: RawJson, isUrgent = false): void {
     this.set(letter, blocks);
     this.passive.set(letter, '');
+    if (isUrgent) this.urgent.add(letter);
+  }
+
+  get hasUrgent(): boolean {
+    return this.urgent.size > 0;
   }
 
   /** Number of letters that need an answer. */
@@ -69,6 +79,7 @@ export class Letters extends Map<string, RawJson> {
 
   override delete(letter: string): boolean {
     this.passive.delete(letter);
+    this.urgent.delete(letter);
     return super.delete(letter);
   }
 }

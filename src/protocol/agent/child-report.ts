@@ -16,6 +16,8 @@ export interface ChildReport {
   readonly tokens: number;
   /** Absolute paths. */
   readonly changedFiles: readonly string[];
+  /** Number of records that the store has lost. Only if a loss is known. */
+  readonly lostRecords?: number;
   /** Only if the agent had a worktree. */
   readonly worktree?: WorktreeReport;
 }

@@ -12,6 +12,12 @@ import type { PermissionQuestion, PersonQuestion } from '../permission/permissio
 import type { CallOutcome } from './journal-record.js';
 import type { SwarmEvent } from './swarm-event.js';
 
+/** Number of records of an agent that the store has lost. */
+export interface RecordLoss {
+  readonly agent: string;
+  readonly records: number;
+}
+
 export type FeedItem =
   | {
       readonly type: 'request.started';
@@ -69,7 +75,8 @@ export type FeedItem =
   | { readonly type: 'context.compacted'; readonly summary: string }
   /** The agent's new todo list. */
   | { readonly type: 'todos.changed'; readonly todos: readonly Todo[] }
-  | { readonly type: 'notice'; readonly text: string }
+  /** `loss`: the store has lost records of an agent. */
+  | { readonly type: 'notice'; readonly text: string; readonly loss?: RecordLoss }
   /** A sub-agent was spawned and journaled. With `isQueued`, it waits for a concurrency slot. */
   | {
       readonly type: 'agent.spawned';

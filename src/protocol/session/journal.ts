@@ -15,6 +15,8 @@ export interface Journal {
    * StorageError if the store refuses the records. Every effect must wait for it.
    */
   written(): Promise<void> | undefined;
+  /** Number of the last record that the store has acknowledged. Undefined if a store cannot lose records. */
+  readonly acknowledged?: number;
   /** Resolves when all appended records would survive a power failure. */
   sync(when?: SyncTime): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /** A session that this process has opened for writing. */
 import type { Journal } from './journal.js';
+import type { JournalRecord } from './journal-record.js';
 import type { Fence } from './mailbox.js';
 import type { SessionMeta } from './session-store.js';
 import type { SwarmEvent } from './swarm-event.js';
@@ -31,8 +32,21 @@ export interface OwnedSession {
   readArtifact(name: string): Promise<Uint8Array>;
   /** Returns the folder for outputs that are too large for a message. */
   artifactDirectory(): string;
+  /** Losses of a store whose server can lose acknowledged writes. Undefined in a worker, and for other stores. */
+  readonly losses?: StoreLosses | undefined;
   /** Writes all data to disk and releases the lease. Idempotent. */
   close(): Promise<void>;
+}
+
+/** Acknowledged writes that the store has lost, as the process of the lead knows them. */
+export interface StoreLosses {
+  /** Returns the records of an agent that are in a copy on this machine only, and that no record tells of. */
+  recordsOf(agent: string): Promise<readonly JournalRecord[]>;
+  /**
+   * Calls `check` after the server of the store has changed. No worker starts an agent of the session until
+   * `check` has resolved with true; otherwise it is called again. Returns a function that ends this.
+   */
+  onServerChange(check: () => Promise<boolean>): () => void;
 }
 
 /** Session opened by a worker, which runs agents that were handed to it. Each agent has its own lease. */

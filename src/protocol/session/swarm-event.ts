@@ -47,6 +47,7 @@ export const EVENT_TYPES = [
   'fork.offered',
   'request.queued',
   'budget.reserved',
+  'records.lost',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -139,4 +139,14 @@ export const SWARM_RECORDS = [
     tokens: z.number().optional(),
     tokensLeft: z.number().optional(),
   }),
+  z.object({
+    /** The store had acknowledged records after the previous record of this journal and has lost them. */
+    type: z.literal('records.lost'),
+    /** Number of lost records that a process knew of. Further records may be lost. */
+    lost: z.number().int(),
+    /** Lost calls with effects. They may have run. */
+    calls: z.array(z.object({ call: z.string(), tool: z.string(), description: z.string() })),
+    /** Text for the agent, which it reads with its next message. */
+    notice: z.object({ letter: z.string(), text: z.string() }),
+  }),
 ] as const;

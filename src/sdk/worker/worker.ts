@@ -2,7 +2,12 @@
 import { systemClock } from '../../protocol/clock.js';
 import type { ConsumeOptions, JobHandler, JobQueue } from '../../protocol/session/job-queue.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
-import { SkeinError, StorageError, UsageError } from '../../protocol/skein-error.js';
+import {
+  SkeinError,
+  StorageError,
+  UncheckedStoreError,
+  UsageError,
+} from '../../protocol/skein-error.js';
 import { openStore } from '../assembly/options/open-store.js';
 import { JobBackoff } from './job-backoff.js';
 import { recordRefusal } from './record-refusal.js';
@@ -43,6 +48,9 @@ export interface Worker {
   close(): Promise<void>;
 }
 
+/** Delay before another attempt while the lead checks the store, in ms. */
+const UNCHECKED_MS = 1_000;
+
 /** Rejects with UsageError if there is no queue in Redis, or it cannot be written. */
 export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
   const store = await openStore(options.host, options.flags);
@@ -59,6 +67,13 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
   );
   const backoff = new JobBackoff(systemClock);
   const hasNewWorker = newWorkerDetector(sessions.jobs);
+  /** Swarms whose lead has to check the store. Reported once, because many agents may wait for it. */
+  const unchecked = new Set<string>();
+  const waitForLead = (swarm: string, agent: string, why: string) => {
+    if (!unchecked.has(swarm)) options.onNews({ swarm, agent, what: 'given back', why });
+    unchecked.add(swarm);
+    return { laterMs: UNCHECKED_MS, notStarted: true };
+  };
   const work: JobHandler = async (job) => {
     const { swarm, id: agent, attempts } = job;
     const name = `${swarm} ${agent}`;
@@ -81,12 +96,14 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
     options.onNews({ swarm, agent, what: 'begun', attempts });
     try {
       const end = await swarms.work(job);
+      unchecked.delete(swarm);
       if (end !== 'done' && end.laterMs > 0) return returnLater(end.why);
       backoff.forget(name);
       if (end === 'done') options.onNews({ swarm, agent, what: 'ended' });
       else options.onNews({ swarm, agent, what: 'given back', why: end.why });
       return end;
     } catch (error) {
+      if (error instanceof UncheckedStoreError) return waitForLead(swarm, agent, error.message);
       await recordRefusal(sessions, job, error, store.owner);
       return refused(refusalText(error));
     }

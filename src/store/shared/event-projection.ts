@@ -176,6 +176,8 @@ export const projectEvent = (record: JournalRecord): EventProjection => {
       const { reason, attempt, delayMs } = record;
       return { type: 'agent.restarted', cites, reason, attempt, delayMs };
     }
+    case 'records.lost':
+      return { type: 'records.lost', cites, lost: record.lost, calls: record.calls.length };
     case 'agent.moved': {
       const { host, place, url, tip } = record.to;
       const { path, branch, base } = place;

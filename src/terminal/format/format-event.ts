@@ -118,6 +118,8 @@ export const formatEvent = (event: SwarmEvent): string => {
     }
     case 'budget.reserved':
       return `${values.reserved()} reserved for turn ${values.number('turn')}`;
+    case 'records.lost':
+      return `Redis has lost ${plural(values.number('lost'), 'record')}; ${plural(values.number('calls'), 'call')} may have run`;
     default:
       return values.plain();
   }

@@ -1,6 +1,6 @@
 /** A redis-server for a single test, which can kill, stop and restart it with its stored data. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -17,6 +17,8 @@ export interface RedisServer {
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Restarts the server after a kill, with the data of its append-only file. */
   start(): Promise<void>;
+  /** Copies the append-only file. The result kills the server and restarts it with that copy. */
+  snapshot(): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }
 
@@ -40,7 +42,19 @@ export const openRedis = async (...options: readonly string[]): Promise<RedisSer
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await gone;
   };
   await start();
+  let copies = 0;
   return {
+    async snapshot() {
+      copies += 1;
+      const [data, copy] = [join(folder, 'appendonlydir'), join(folder, `copy-${copies}`)];
+      await cp(data, copy, { recursive: true });
+      return async () => {
+        await kill();
+        await rm(data, { recursive: true });
+        await cp(copy, data, { recursive: true });
+        await start();
+      };
+    },
     url: `unix://${socket}`,
     socket,
     get pid() {

@@ -14,6 +14,8 @@ export class RunResultBuilder {
   stop: Stop | undefined;
   /** Denied calls of the lead and of its agents. */
   readonly denials: (Denial & { readonly agent?: AgentTag })[] = [];
+  /** Number of lost records by agent, for agents that the store has lost records of. */
+  private readonly losses = new Map<string, number>();
   private readonly began = performance.now();
   private apiMs = 0;
   private requestBegan = 0;
@@ -43,6 +45,9 @@ export class RunResultBuilder {
         if (item.item.type === 'call.denied') {
           this.denials.push({ ...item.item.denial, agent: item.agent });
         }
+        break;
+      case 'notice':
+        if (item.loss !== undefined) this.losses.set(item.loss.agent, item.loss.records);
         break;
       case 'run.ended':
         this.stop = item.stop;
@@ -83,6 +88,9 @@ export class RunResultBuilder {
         reason,
         ...(agent !== undefined && { agent_id: agent.id }),
       })),
+      ...(this.losses.size > 0 && {
+        lost_records: [...this.losses].map(([agent_id, records]) => ({ agent_id, records })),
+      }),
       session_id: session.id,
       uuid,
       ...(wantsJson && structuredOutput(this.text)),

@@ -250,6 +250,8 @@ export interface ResultMessage {
   readonly usage: MessageUsage;
   readonly modelUsage: Readonly<Record<string, ModelUsage>>;
   readonly permission_denials: readonly PermissionDenial[];
+  /** Agents that ended because Redis has lost records of them. Only if there are any. */
+  readonly lost_records?: readonly { readonly agent_id: string; readonly records: number }[];
   /** Parsed answer. Present with `jsonSchema` if the answer is JSON. */
   readonly structured_output?: unknown;
   readonly session_id: string;

@@ -23,6 +23,8 @@ export const swarmKeys = (swarm: string) => {
     meta: `${prefix}meta`,
     /** Token of the process that created the session; expires soon. */
     creation: `${prefix}creation`,
+    /** Run id of the server whose data the lead has checked for losses. */
+    checkedServer: `${prefix}checked-server`,
     /** Highest epoch that was ever given. */
     epoch: `${prefix}epoch`,
     /** By scope (`lead` or an agent): the claim that may write, an epoch and a token. */
@@ -74,6 +76,7 @@ export type SwarmKeys = ReturnType<typeof swarmKeys>;
 export const KEPT_WHILE_OPEN = {
   meta: true,
   creation: false,
+  checkedServer: true,
   epoch: true,
   scopes: true,
   lease: false,

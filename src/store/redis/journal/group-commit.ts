@@ -2,7 +2,7 @@
  * Sends journal records of all agents of a session to Redis in batches and in sequence, so that
  * they are stored in the order in which they were written.
  */
-import { StorageError } from '../../../protocol/skein-error.js';
+import { RecordsLostError, StorageError } from '../../../protocol/skein-error.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
 import { refusalError } from '../connection/retry-while-refused.js';
 import type { SwarmKeys } from '../connection/swarm-keys.js';
@@ -40,14 +40,14 @@ interface WaitingRecord {
 export class GroupCommit {
   private readonly redis: RedisConnections;
   private readonly keys: SwarmKeys;
-  /** Folder with a copy of the session, for the message about lost records. */
-  private readonly mirror: string;
+  /** Folder with a copy of the session, for the message about lost records. Undefined if there is none. */
+  private readonly mirror: string | undefined;
   private waiting: WaitingRecord[] = [];
   private length = 0;
   private readonly refused = new WeakSet<JournalWriter>();
   private running: Promise<void> | undefined;
 
-  constructor(redis: RedisConnections, keys: SwarmKeys, mirror: string) {
+  constructor(redis: RedisConnections, keys: SwarmKeys, mirror: string | undefined) {
     this.redis = redis;
     this.keys = keys;
     this.mirror = mirror;
@@ -134,10 +134,25 @@ export class GroupCommit {
       writer.onFenced(why);
       return why;
     }
-    return new StorageError(
-      `Redis has lost ${part.first - 1 - Number(detail)} stored records of agent ${agent}; ` +
-        `the copy in ${this.mirror} has them.`,
-    );
+    return this.recordsLost(agent, part.first - 1 - Number(detail));
+  }
+
+  private recordsLost(agent: string, lost: number): RecordsLostError {
+    const number = lost === 1 ? '1 stored record' : `${lost} stored records`;
+    const copy = this.mirror === undefined ? '' : `; the copy in ${this.mirror} has them`;
+    return new RecordsLostError(`Redis has lost ${number} of agent ${agent}${copy}.`);
+  }
+
+  /** Refuses further records of the journal if Redis has fewer than it had acknowledged. Never rejects. */
+  async verify(writer: JournalWriter & { readonly stored: number }): Promise<void> {
+    const { agent, stored } = writer;
+    try {
+      const length = Number(await this.redis.call('LLEN', this.keys.journal(agent)));
+      if (length >= stored || this.refused.has(writer)) return;
+      this.refuse(writer, this.recordsLost(agent, stored - length));
+    } catch {
+      // The next record of the journal detects the loss.
+    }
   }
 
   private refuse(writer: JournalWriter, why: StorageError): void {

@@ -7,7 +7,7 @@ import { putBlob, readBlob } from './put-blob.js';
 /** Maximum length of a line that is stored in the list itself. */
 export const MAX_INLINE_LINE = 256 * 1024;
 /** Number of lines that a command reads. */
-const BATCH = 256;
+export const LINES_PER_READ = 256;
 
 /** Reference to a blob. Cannot be a line of JSON. */
 const REFERENCE = /^@([0-9a-f]{64}):(\d+)$/;
@@ -30,13 +30,13 @@ export async function* listLines(
   from = 0,
   to = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly string[], void> {
-  for (let at = from; at < to; at += BATCH) {
-    const last = Math.min(at + BATCH, to) - 1;
+  for (let at = from; at < to; at += LINES_PER_READ) {
+    const last = Math.min(at + LINES_PER_READ, to) - 1;
     const lines = (await redis.call('LRANGE', list, at, last)) as string[];
     if (lines.length > 0) {
       yield await Promise.all(lines.map((line) => wholeLine(redis, keys, line)));
     }
-    if (lines.length < BATCH) return;
+    if (lines.length < LINES_PER_READ) return;
   }
 }
 
@@ -44,7 +44,7 @@ export async function* listLines(
  * Returns the line behind a reference. Returns the reference if its blob is gone: no reader takes
  * it for a record.
  */
-const wholeLine = async (
+export const wholeLine = async (
   redis: RedisConnections,
   keys: SwarmKeys,
   line: string,

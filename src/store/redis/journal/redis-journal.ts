@@ -45,7 +45,7 @@ export class RedisJournal implements Journal, JournalWriter {
   /** Number of lines in the list, including records that are not stored yet. */
   private length: number;
   /** Number of lines that are stored. */
-  private stored: number;
+  stored: number;
   private failure: StorageError | undefined;
   private isEnded = false;
   private listeners: StoredListener[] = [];
@@ -59,6 +59,10 @@ export class RedisJournal implements Journal, JournalWriter {
     this.seq = options.past.records.at(-1)?.seq ?? 0;
     this.length = options.length;
     this.stored = options.length;
+  }
+
+  get acknowledged(): number {
+    return this.seq - (this.length - this.stored);
   }
 
   append(body: JournalBody): JournalRecord {

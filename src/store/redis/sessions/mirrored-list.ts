@@ -103,7 +103,7 @@ export const lossOf = (path: string, length: number): string | undefined => {
   return fs.existsSync(lostPath) ? `Redis has lost records that are in ${lostPath}` : undefined;
 };
 
-const lostPathOf = (path: string): string => `${path}.lost`;
+export const lostPathOf = (path: string): string => `${path}.lost`;
 
 const digestOf = (line: string): string => hash('sha256', line);
 

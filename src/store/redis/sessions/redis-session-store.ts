@@ -30,9 +30,11 @@ import { removeSession } from '../../files/remove-session.js';
 import { checkSessionId } from '../../shared/check-session-id.js';
 import { orRefusal } from '../../shared/remove-each.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { type SwarmKeys, swarmKeys } from '../connection/swarm-keys.js';
+import { LEASE_MS, type SwarmKeys, swarmKeys } from '../connection/swarm-keys.js';
+import { FollowedList } from '../journal/followed-list.js';
 import { listLines } from '../journal/list-lines.js';
 import { readRedisJournal } from '../journal/open-journal.js';
+import { acceptServer, ServerCheck } from '../leases/server-check.js';
 import { RedisLeases, type Scope, WriteScopes } from '../leases/write-scopes.js';
 import { RedisSession } from './redis-session.js';
 import { removeSwarms } from './remove-swarms.js';
@@ -78,6 +80,7 @@ export class RedisSessionStore implements SessionStore {
     const folder = this.folder(meta.id);
     refuseFiles(folder, meta.id);
     await swarmMeta.create(this.redis, meta);
+    await acceptServer(this.redis, swarmKeys(meta.id));
     return this.own(meta);
   }
 
@@ -123,16 +126,16 @@ export class RedisSessionStore implements SessionStore {
 
   watch(id: string): EventWatch {
     checkSessionId(id);
-    let lineCount = 0;
+    const lines = new FollowedList(this.redis, swarmKeys(id), swarmKeys(id).events);
     return {
       next: async () => {
-        const keys = await this.settled(id);
-        for await (const lines of listLines(this.redis, keys, keys.events, lineCount)) {
-          lineCount += lines.length;
-          const events = eventsIn(lines);
+        await this.settled(id);
+        for (;;) {
+          const added = await lines.next();
+          if (added === undefined) return [];
+          const events = eventsIn(added);
           if (events.length > 0) return events;
         }
-        return [];
       },
     };
   }
@@ -150,15 +153,12 @@ export class RedisSessionStore implements SessionStore {
   }
 
   watchRecords(id: string, agent: string): RecordWatch {
-    const list = swarmKeys(checkSessionId(id)).journal(agent);
-    let lineCount = 0;
+    const keys = swarmKeys(checkSessionId(id));
+    const list = keys.journal(agent);
+    const lines = new FollowedList(this.redis, keys, list);
     const nextLines = async () => {
-      const keys = await this.settled(id, agent);
-      for await (const lines of listLines(this.redis, keys, list, lineCount)) {
-        lineCount += lines.length;
-        return lines;
-      }
-      return undefined;
+      await this.settled(id, agent);
+      return lines.next();
     };
     return watchLines(nextLines, list);
   }
@@ -232,10 +232,13 @@ export class RedisSessionStore implements SessionStore {
       const stopUpkeep = startRenewingExpiry(redis, meta.id);
       lead.lost.addEventListener('abort', () => mirror.stop());
       await swarmMeta.list(redis, meta);
+      const { leaseMs = LEASE_MS } = this.options;
+      const serverCheck = new ServerCheck(redis, swarmKeys(meta.id), lead, leaseMs / 3);
       const session = new RedisSession(meta, {
         ...this.sessionDeps(),
         folder,
         lead,
+        serverCheck,
         onClose: async () => {
           stopUpkeep();
           this.sessions.delete(session);

@@ -7,10 +7,14 @@ import { join } from 'node:path';
 import type { Clock } from '../../../protocol/clock.js';
 import type { Journal, JournalContents } from '../../../protocol/session/journal.js';
 import type { Fence } from '../../../protocol/session/mailbox.js';
-import type { Adoption, WorkerSession } from '../../../protocol/session/owned-session.js';
+import type {
+  Adoption,
+  StoreLosses,
+  WorkerSession,
+} from '../../../protocol/session/owned-session.js';
 import type { SessionMeta } from '../../../protocol/session/session-store.js';
 import type { SwarmEvent } from '../../../protocol/session/swarm-event.js';
-import { StorageError } from '../../../protocol/skein-error.js';
+import { StorageError, UncheckedStoreError } from '../../../protocol/skein-error.js';
 import { parseEvent } from '../../files/journal/event-index.js';
 import { journalPath } from '../../files/journal/journal-file.js';
 import { ChangeHints } from '../connection/change-hints.js';
@@ -19,9 +23,11 @@ import { waitUnlessAway } from '../connection/redis-outage.js';
 import { type SwarmKeys, swarmKeys } from '../connection/swarm-keys.js';
 import { agentTakenOver, GroupCommit } from '../journal/group-commit.js';
 import { listLines } from '../journal/list-lines.js';
-import { type OpenedJournal, openJournal } from '../journal/open-journal.js';
+import { type OpenedJournal, openJournal, readRedisJournal } from '../journal/open-journal.js';
 import { RedisJournal } from '../journal/redis-journal.js';
+import { isServerChecked, type ServerCheck } from '../leases/server-check.js';
 import type { Scope, WriteScopes } from '../leases/write-scopes.js';
+import { lostRecords } from './lost-records.js';
 import { lossOf } from './mirrored-list.js';
 import { ARTIFACTS_HINT, putSwarmArtifact, readSwarmArtifact } from './swarm-artifacts.js';
 import { swarmMeta } from './swarm-meta.js';
@@ -35,6 +41,8 @@ interface RedisSessionOptions {
   readonly folder: string;
   /** Scope of the lead. Undefined in a worker. */
   readonly lead: Scope | undefined;
+  /** Undefined in a worker. */
+  readonly serverCheck?: ServerCheck;
   /** Called when the session is closed. `close` waits for it. */
   readonly onClose: () => Promise<void>;
 }
@@ -57,6 +65,8 @@ export class RedisSession implements WorkerSession {
   private readonly journals = new Map<string, Promise<RedisJournal>>();
   private readonly ending = new Map<string, Promise<void>>();
   private isClosed = false;
+  readonly losses: StoreLosses | undefined;
+  private readonly stopListening: () => void;
 
   constructor(meta: SessionMeta, options: RedisSessionOptions) {
     this.meta = meta;
@@ -64,7 +74,20 @@ export class RedisSession implements WorkerSession {
     this.keys = swarmKeys(meta.id);
     this.epoch = options.lead?.epoch ?? 0;
     this.lost = options.lead?.lost ?? new AbortController().signal;
-    this.commit = new GroupCommit(options.redis, this.keys, options.folder);
+    const { redis, lead, folder, serverCheck, writeScopes } = options;
+    this.commit = new GroupCommit(redis, this.keys, lead && folder);
+    this.losses = serverCheck && {
+      recordsOf: async (agent) => {
+        const { records } = await readRedisJournal(redis, this.keys, agent);
+        return lostRecords(journalPath(folder, agent), records);
+      },
+      onServerChange: (check) => serverCheck.start(check),
+    };
+    this.stopListening = redis.listen((outage) => {
+      if (outage !== undefined) return;
+      void writeScopes.renew();
+      void this.verifyJournals();
+    });
   }
 
   async journal(agent: string, parent: string | null): Promise<Journal> {
@@ -89,6 +112,15 @@ export class RedisSession implements WorkerSession {
   }
 
   async adopt(agent: string): Promise<Adoption> {
+    if (!(await isServerChecked(this.options.redis, this.keys))) {
+      throw new UncheckedStoreError(
+        `Redis was restarted or replaced, and the lead of session ${this.meta.id} has not checked yet whether records are lost: the agent waits for the lead.`,
+      );
+    }
+    return this.claim(agent);
+  }
+
+  private async claim(agent: string): Promise<Adoption> {
     if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
     journalPath(this.options.folder, agent);
     const scope = await this.options.writeScopes.adopt(this.meta.id, agent);
@@ -103,7 +135,7 @@ export class RedisSession implements WorkerSession {
   }
 
   async takeBack(agent: string): Promise<void> {
-    await this.adopt(agent);
+    await this.claim(agent);
     this.borrowed.add(agent);
   }
 
@@ -162,6 +194,8 @@ export class RedisSession implements WorkerSession {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.stopListening();
+    this.options.serverCheck?.stop();
     const agents = [...this.journals.keys()];
     const ends = [...agents.map((agent) => this.closeJournal(agent)), ...this.ending.values()];
     const outcomes = await Promise.allSettled(ends);
@@ -173,6 +207,15 @@ export class RedisSession implements WorkerSession {
     await waitUnlessAway(this.options.redis, leaving);
     // A lost session was reported through `lost`.
     if (failure !== undefined && !this.lost.aborted) throw failure;
+  }
+
+  /** Detects lost records at once, because an agent may not write for a long time. Never rejects. */
+  private async verifyJournals(): Promise<void> {
+    const opened = await Promise.allSettled([...this.journals.values()]);
+    const journals = opened.flatMap((outcome) =>
+      outcome.status === 'fulfilled' ? [outcome.value] : [],
+    );
+    await Promise.all(journals.map((journal) => this.commit.verify(journal)));
   }
 
   private async releaseScopes(): Promise<void> {

@@ -146,7 +146,7 @@ needs.describe('own-redis')('a store in Redis', () => {
       await journal.sync();
     });
     journal.append(letter('l_2', 'after it'));
-    await expect(journal.sync()).rejects.toThrow(/^Redis has lost 1 stored records of agent a_1/);
+    await expect(journal.sync()).rejects.toThrow(/^Redis has lost 1 stored record of agent a_1/);
     expect((await sessions.readJournal('s_1', 'a_1')).records).toHaveLength(1);
   });
 

@@ -1,0 +1,148 @@
+/**
+ * Checks, in the process of the lead, whether the store has lost records of agents that other processes
+ * run. An agent with lost records and without a live worker ends here, and is not restarted by itself.
+ */
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { RecordsLostError, StorageError } from '../../protocol/skein-error.js';
+import { foldRecords, JournaledState } from '../agent/journaled-state.js';
+import { copiedLoss, type KnownLoss, recordLoss } from '../agent/record-loss.js';
+import type { AgentNode } from '../tree/agent-node.js';
+import { finalStop } from '../tree/agent-record.js';
+import { type AgentEntry, type AgentRegistry, isLive } from '../tree/agent-registry.js';
+import type { RemoteDispatch } from './remote-dispatch.js';
+
+export interface LossCheckDeps {
+  readonly store: Pick<SessionStore, 'readJournal'>;
+  readonly session: OwnedSession;
+  readonly lead: AgentNode;
+  readonly registry: AgentRegistry;
+  readonly dispatch: RemoteDispatch;
+  readonly nodeOf: (id: string) => AgentNode | undefined;
+  /** Applies the journaled end of an agent and reports it to the parent. */
+  readonly applyEnd: (entry: AgentEntry) => Promise<void>;
+  /** Ends an agent that has no journal any more. */
+  readonly forget: (entry: AgentEntry) => void;
+  /** Queues an unfinished agent again if it has no job. */
+  readonly requeue: (entry: AgentEntry) => Promise<void>;
+  /** True if another process runs the agent or would resume it. */
+  readonly isRemote: (entry: AgentEntry) => boolean;
+}
+
+/** State of an agent after a possible loss. */
+interface Inspected {
+  readonly entry: AgentEntry;
+  readonly records: readonly JournalRecord[];
+  readonly loss: KnownLoss;
+  readonly isShorter: boolean;
+}
+
+export class LossCheck {
+  private readonly deps: LossCheckDeps;
+
+  constructor(deps: LossCheckDeps) {
+    this.deps = deps;
+  }
+
+  /** Resolves with false if an agent waits for its worker; then the check is repeated. */
+  async run(): Promise<boolean> {
+    const { registry, dispatch } = this.deps;
+    if (await this.failLead()) return false;
+    const jobs = await dispatch.handedOver();
+    const inspected: Inspected[] = [];
+    for (const entry of registry.all()) {
+      if (entry.child === undefined && (isLive(entry) || jobs.has(entry.tag.id)))
+        inspected.push(await this.inspect(entry));
+    }
+    const isLossy = inspected.some(({ isShorter }) => isShorter);
+    let isSettled = true;
+    for (const agent of inspected) {
+      const { id } = agent.entry.tag;
+      const hasWorker = jobs.get(id) !== undefined;
+      // A live worker writes its own knowledge.
+      if (hasWorker) isSettled &&= !agent.isShorter;
+      else if (!(await this.settle(agent, isLossy, jobs.has(id)))) isSettled = false;
+    }
+    return isSettled;
+  }
+
+  /** Stops the lead if the store has lost records of its own journal. */
+  private async failLead(): Promise<boolean> {
+    const { deps, agent } = this.deps.lead;
+    try {
+      await deps.journal.written();
+      return false;
+    } catch (error) {
+      if (!(error instanceof RecordsLostError)) throw error;
+      agent?.fail(error.message);
+      return true;
+    }
+  }
+
+  private async inspect(entry: AgentEntry): Promise<Inspected> {
+    const { store, session, registry } = this.deps;
+    const { id } = entry.tag;
+    const { records } = await store.readJournal(session.meta.id, id);
+    const last = records.at(-1)?.seq ?? 0;
+    const copied = (await session.losses?.recordsOf(id)) ?? [];
+    const seen = Math.max(entry.counted, ...copied.map(({ seq }) => seq));
+    const { calls } = copiedLoss(copied, last);
+    const isTold = records.some(
+      ({ type, ts }) => type === 'records.lost' && ts >= entry.lastActive,
+    );
+    let isShorter = !isTold && (last < entry.counted || copied.length > 0);
+    // A sub-agent on the same worker may have lost records while its parent waited for it.
+    for (const below of registry.childrenOf(id)) {
+      if (below.child !== undefined || !isLive(below) || this.deps.isRemote(below)) continue;
+      isShorter ||= (await this.inspect(below)).isShorter;
+    }
+    return { entry, records, loss: { lost: Math.max(0, seen - last), calls }, isShorter };
+  }
+
+  /** Resolves with false if another process still has the agent. */
+  private async settle(agent: Inspected, isLossy: boolean, hasJob: boolean): Promise<boolean> {
+    const { applyEnd, requeue, forget, isRemote } = this.deps;
+    const { entry, records, isShorter } = agent;
+    if (!isRemote(entry)) return true;
+    if (!records.some(({ type }) => type === 'agent.created')) {
+      if (isLive(entry)) forget(entry);
+      return true;
+    }
+    const { history } = foldRecords(records);
+    const isOver = finalStop(history) !== undefined && !history.clock.isResumeDue;
+    const hasBegun = records.some(({ type }) => type === 'epoch.began');
+    try {
+      if (isOver && !isShorter) await applyEnd(entry);
+      else if (isShorter || (isLossy && hasBegun)) await this.end(agent, hasJob);
+      else if (!hasJob) await requeue(entry);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      return false;
+    }
+  }
+
+  /** Ends the agent with the knowledge of this process. Rejects with StorageError if a process has the agent. */
+  private async end({ entry, loss }: Inspected, hasJob: boolean): Promise<void> {
+    const { session, dispatch, lead, nodeOf, applyEnd } = this.deps;
+    const { id, parent } = entry.tag;
+    // Opening the journal fails while a worker has a lease.
+    await session.journal(id, parent);
+    await session.closeJournal(id);
+    if (hasJob && !(await dispatch.withdraw(id)))
+      throw new StorageError(`A worker has taken agent ${id}.`);
+    try {
+      const log = await session.journal(id, parent);
+      const journal = new JournaledState(log, log.past.records);
+      recordLoss(journal, lead.deps.ids('letter'), loss);
+      await journal.written();
+      const { runs } = journal.history;
+      const mail = { type: 'ended', agent: id, run: runs } as const;
+      if (nodeOf(parent) === undefined) await dispatch.post(parent, `end_${id}_${runs}`, mail);
+    } finally {
+      await session.closeJournal(id);
+    }
+    if (isLive(entry)) await applyEnd(entry);
+  }
+}
