@@ -16,10 +16,16 @@ export interface AgentCatalog {
   readonly agents: readonly AgentDefinition[];
   /** Definitions with mistakes. They hide usable definitions of the same name in weaker sources. */
   readonly unusable: readonly UnusableAgent[];
-  /** Names of agents of an untrusted workspace with fields that do not apply. */
-  readonly withheld: readonly string[];
+  /** Agents of an untrusted workspace with fields that do not apply. */
+  readonly withheld: readonly WithheldFields[];
   /** Sentences for people about ignored files. */
   readonly warnings: readonly string[];
+}
+
+export interface WithheldFields {
+  readonly agent: string;
+  /** Names of the fields that would have an effect in a trusted workspace. */
+  readonly fields: readonly string[];
 }
 
 export interface UnusableAgent {
@@ -42,7 +48,7 @@ export const readAgentCatalog = async (sources: AgentSources): Promise<AgentCata
     : undefined;
   const byName = new Map<string, AgentDefinition | UnusableAgent>();
   const warnings: string[] = [];
-  const withheld = new Set<AgentDefinition>();
+  const withheld = new Map<AgentDefinition, WithheldFields>();
   const add = (found: AgentDefinition | UnusableAgent) => {
     const before = byName.get(found.name);
     if (before === undefined) byName.set(found.name, found);
@@ -59,7 +65,10 @@ export const readAgentCatalog = async (sources: AgentSources): Promise<AgentCata
       const read = files?.readAgentFile(path, folder);
       if (read === undefined) continue;
       const permitted = 'problem' in read || sources.isTrusted ? read : restricted(read);
-      if (permitted !== read && !('problem' in permitted)) withheld.add(permitted);
+      if (!('problem' in read) && !('problem' in permitted)) {
+        const fields = withheldFields(read, permitted);
+        if (fields.length > 0) withheld.set(permitted, { agent: read.name, fields });
+      }
       add(permitted);
     }
   }
@@ -67,7 +76,7 @@ export const readAgentCatalog = async (sources: AgentSources): Promise<AgentCata
   const agents = all.filter((agent): agent is AgentDefinition => !('problem' in agent));
   return {
     agents,
-    withheld: agents.filter((agent) => withheld.has(agent)).map(({ name }) => name),
+    withheld: agents.flatMap((agent) => withheld.get(agent) ?? []),
     unusable: all.filter((agent): agent is UnusableAgent => 'problem' in agent),
     warnings,
   };
@@ -125,18 +134,16 @@ const MAX_LISTED_NAMES = 20;
 /** Removes the fields that could cost money, run code or avoid questions from an agent of an untrusted workspace. */
 const restricted = (agent: AgentDefinition): AgentDefinition => {
   if (agent.source !== 'project') return agent;
-  const { model, permissionMode, hooks, mcpServers, ...rest } = agent;
-  const withheld = [
-    ...(model === undefined ? [] : [`model ${model}`]),
-    ...(permissionMode === undefined ? [] : [`permissionMode ${permissionMode}`]),
-    ...(hooks.length === 0 ? [] : ['hooks']),
-    ...(mcpServers.length === 0 ? [] : ['mcpServers']),
-  ];
-  if (withheld.length === 0) return agent;
-  const verb = withheld.length === 1 && hooks.length + mcpServers.length === 0 ? 'does' : 'do';
-  const warning = `The workspace is not trusted, so the ${withheld.join(', ')} of ${agent.path} ${verb} not apply; run skein trust or pass --trust.`;
-  return { ...rest, hooks: [], mcpServers: [], warnings: [...agent.warnings, warning] };
+  const { model, permissionMode, ...rest } = agent;
+  return { ...rest, hooks: [], mcpServers: [] };
 };
+
+/** MCP servers are not listed, because no servers are started in a trusted workspace either. */
+const withheldFields = (read: AgentDefinition, permitted: AgentDefinition): readonly string[] => [
+  ...(read.model === permitted.model ? [] : ['model']),
+  ...(read.permissionMode === permitted.permissionMode ? [] : ['permissionMode']),
+  ...(read.hooks.length === permitted.hooks.length ? [] : ['hooks']),
+];
 
 /** Agents of the package, parsed by the build. Undefined when Skein runs from its sources. */
 declare const BUILTIN_AGENTS:

@@ -61,10 +61,6 @@ export const loadSettings = (sources: SettingsSources): LoadedSettings => {
     warnings.push(...permitted.warnings);
     return permitted.layer;
   });
-  if (state !== 'trusted') {
-    const servers = read.project.filter(({ role, text }) => role === 'mcp' && text !== undefined);
-    ignored.push(...servers.map(({ path }) => ({ file: path, key: 'MCP servers' })));
-  }
   const merged = mergeSettings(layers, home);
   const notice = state === 'trusted' ? undefined : explainIgnored(workspace.root, state, ignored);
   return {

@@ -4,6 +4,7 @@
  * Its deny and ask rules and the mode `plan` apply. Settings that could run code, widen access, cost money,
  * change the model or add to the system prompt are dropped and listed.
  */
+import { isRecord } from '../../lib/json/is-record.js';
 import type { SettingsValues } from '../settings/read-settings.js';
 import type { SettingsLayer } from '../settings/settings-layers.js';
 
@@ -55,7 +56,7 @@ const droppedKeys = (values: SettingsValues): readonly string[] => {
     'permissions.defaultMode': defaultMode !== undefined && defaultMode !== 'plan',
     'permissions.additionalDirectories': additionalDirectories.length > 0,
     env: Object.keys(env).length > 0,
-    hooks: values.hooks !== undefined || values.disableAllHooks !== undefined,
+    hooks: hasEntries(values.hooks) || values.disableAllHooks !== undefined,
     model: model !== undefined,
     fallbackModel: fallbackModel !== undefined,
     language: values.language !== undefined,
@@ -64,3 +65,7 @@ const droppedKeys = (values: SettingsValues): readonly string[] => {
   };
   return Object.keys(present).filter((key) => present[key]);
 };
+
+/** False for `{}`, because no hook is withheld then. */
+const hasEntries = (hooks: unknown): boolean =>
+  hooks !== undefined && (!isRecord(hooks) || Object.keys(hooks).length > 0);

@@ -28,7 +28,7 @@ interface CollectedTools {
   readonly named: AgentDefinition | undefined;
   readonly catalog: AgentCatalog;
   /** Agents of an untrusted workspace that apply only in part, except the lead's own, which says so itself. */
-  readonly withheld: readonly string[];
+  readonly withheld: AgentCatalog['withheld'];
   /** List of the agents that are not built in, as the model reads it. */
   readonly customAgents: string;
   /** Tools that permission rules may name. */
@@ -62,13 +62,12 @@ export const collectTools = async (
   if (checked !== undefined && 'problem' in checked) throw new UsageError(checked.problem);
   const agent = isNew ? named : undefined;
   const { tools, notices } = leadTools([...builtin, ...ofHost], agent);
-  const withheld = catalog.withheld.filter((name) => name !== agent?.name);
   return {
     tools,
     agent,
     named,
     catalog,
-    withheld,
+    withheld: catalog.withheld,
     customAgents: agentListing(catalog.agents.filter((agent) => !isBuiltin(agent))),
     known,
     notices: [...agentNotices(catalog), ...notices],

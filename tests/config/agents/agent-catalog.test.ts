@@ -138,17 +138,14 @@ describe('an agent of an untrusted workspace', () => {
 
   test('has its prompt and tools, but no model, mode, hooks and servers', async () => {
     const files = { [FILE]: definitionOf('a', `${RESTRICTED_KEYS}\n`) };
-    const { agents, withheld, folder } = await catalogOf({ files, isTrusted: false });
+    const { agents, withheld } = await catalogOf({ files, isTrusted: false });
     const [agent] = agents;
     expect(agent).toMatchObject({ prompt: 'You are a.', tools: ['Bash'], maxTurns: 3 });
     expect(agent).toMatchObject({ hooks: [], mcpServers: [] });
     expect(agent?.model).toBeUndefined();
     expect(agent?.permissionMode).toBeUndefined();
-    expect(agent?.warnings).toEqual([
-      expect.stringContaining('no effect in this version'),
-      `The workspace is not trusted, so the model opus, permissionMode acceptEdits, hooks, mcpServers of ${join(folder.path, FILE)} do not apply; run skein trust or pass --trust.`,
-    ]);
-    expect(withheld).toEqual(['a']);
+    expect(agent?.warnings).toEqual([expect.stringContaining('no effect in this version')]);
+    expect(withheld).toEqual([{ agent: 'a', fields: ['model', 'permissionMode', 'hooks'] }]);
   });
 
   test('is complete in a trusted workspace, as is an agent of the user', async () => {
@@ -163,6 +160,14 @@ describe('an agent of an untrusted workspace', () => {
       expect(agents[0]?.hooks).toHaveLength(1);
       expect(withheld).toEqual([]);
     }
+  });
+
+  test('is not listed for MCP servers alone, because no server would start', async () => {
+    const { withheld } = await catalogOf({
+      files: { [FILE]: definitionOf('a', 'mcpServers: github\n') },
+      isTrusted: false,
+    });
+    expect(withheld).toEqual([]);
   });
 
   test('has no warning without restricted keys', async () => {

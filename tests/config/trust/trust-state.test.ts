@@ -88,7 +88,7 @@ describe('an untrusted workspace', () => {
   test('has a notice that lists the ignored settings', () => {
     const { load, repo } = hostileFolder();
     expect(load().ignoredNotice).toBe(
-      `The workspace ${repo} is not trusted, so its permissions.allow, permissions.defaultMode, permissions.additionalDirectories, env, hooks, model, skein, MCP servers do not apply; review them, then run skein trust or pass --trust.`,
+      `The workspace ${repo} is not trusted, so its permissions.allow, permissions.defaultMode, permissions.additionalDirectories, env, hooks, model, skein do not apply; review them, then run skein trust or pass --trust.`,
     );
   });
 

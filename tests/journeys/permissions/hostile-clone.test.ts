@@ -151,7 +151,7 @@ const hostileClone = async () => {
 };
 
 const IGNORED =
-  "permissions.allow, permissions.defaultMode, permissions.additionalDirectories, env, hooks, model, fallbackModel, language, outputStyle, skein, MCP servers, agents' model, permissionMode, hooks and mcpServers (evil)";
+  "permissions.allow, permissions.defaultMode, permissions.additionalDirectories, env, hooks, model, fallbackModel, language, outputStyle, skein, agents' model (evil)";
 
 needs.describe('git')('a hostile clone', () => {
   test('that is untrusted gets no hook, variable, allow rule, server or key, and a single warning lists them', async () => {
@@ -329,3 +329,29 @@ needs.describe('git')('the trust of a workspace', () => {
     expect(await state(workspace)).toBe('changed, allows nothing');
   });
 });
+
+test('an untrusted workspace gets one notice for all its agents, without MCP servers, from every command', async () => {
+  const scene = await setScene([{ reply: 'Done.' }]);
+  await mkdir(join(scene.workspace, '.claude/agents'), { recursive: true });
+  for (const name of ['one', 'two', 'three']) {
+    await writeFile(
+      join(scene.workspace, `.claude/agents/${name}.md`),
+      `---\nname: ${name}\ndescription: ${name}\nmodel: opus\npermissionMode: plan\nmcpServers: github\n---\n\nWork.\n`,
+    );
+  }
+  await writeFile(join(scene.workspace, '.mcp.json'), '{"mcpServers":{"x":{"command":"y"}}}');
+  const notice = "so its agents' model and permissionMode (one, three, two) do not apply;";
+  for (const args of [
+    ['-p', 'go'],
+    ['-p', 'go', '--agent', 'one'],
+    ['agents'],
+    ['agents', '--json'],
+  ]) {
+    const { stdout, stderr } = await scene.run(args);
+    const text = stdout + stderr;
+    expect([args, text.match(/is not trusted/g)?.length]).toEqual([args, 1]);
+    expect(text).toContain(notice);
+    expect(text).not.toContain('MCP servers');
+  }
+  expect((await scene.run(['config'])).stderr).not.toContain('is not trusted');
+}, 60_000);

@@ -90,12 +90,14 @@ describe('a lead that works as an agent of a file', () => {
 
 describe('an agent of an untrusted workspace', () => {
   test('applies with its prompt but without its model', async () => {
-    const { ask, bodies, file } = await withAgent('model: opus\n');
+    const { ask, bodies } = await withAgent('model: opus\n');
     const messages = await all(ask('Look.', { agent: 'looker' }));
     expect(bodies()[0]?.model).toBe('claude-sonnet-5-5');
     expect(JSON.stringify(bodies()[0]?.system)).toContain('You only look.');
     expect(notices(messages)).toEqual([
-      `The workspace is not trusted, so the model opus of ${file} does not apply; run skein trust or pass --trust.`,
+      expect.stringMatching(
+        /^The workspace \S+ is not trusted, so its agents' model \(looker\) do not apply; review them, then run skein trust or pass --trust\.$/,
+      ),
     ]);
   });
 });

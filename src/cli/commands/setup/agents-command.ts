@@ -11,6 +11,7 @@ import {
 import type { PermissionMode } from '../../../protocol/permission/permission-mode.js';
 import { commandSettings } from '../../../sdk/assembly/options/command-settings.js';
 import { knownTools } from '../../../sdk/assembly/options/known-tools.js';
+import { untrustedNotice } from '../../../sdk/assembly/options/settings-notices.js';
 import { readAgents } from '../../../sdk/assembly/read-agents.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { formatMoney, plural } from '../../../terminal/text/format-number.js';
@@ -24,7 +25,9 @@ export type AgentsFlags = RunFlags & { readonly json?: boolean };
 export const agentsCommand = async (flags: AgentsFlags, host: TerminalHost): Promise<number> => {
   const cwd = flags.cwd === undefined ? host.cwd : resolve(host.cwd, flags.cwd);
   const settings = commandSettings(host, flags, cwd);
-  const catalog = await readAgents(flags, settings, host, knownTools(builtinTools, true));
+  const read = await readAgents(flags, settings, host, knownTools(builtinTools, true));
+  const notice = read.withheld.length > 0 && untrustedNotice(settings, [], read.withheld);
+  const catalog = notice ? { ...read, warnings: [...read.warnings, notice] } : read;
   host.out(
     flags.json === true
       ? `${JSON.stringify(reportOf(catalog), null, 2)}\n`

@@ -1,5 +1,6 @@
 /** Notices about the settings of a run, shown before it starts. */
 
+import type { AgentCatalog } from '../../../config/agents/agent-catalog.js';
 import type { LoadedSettings } from '../../../config/settings/load-settings.js';
 import { explainIgnored } from '../../../config/trust/restrict-untrusted.js';
 import { ruleProblems } from '../../../policy/rules/compile-rules.js';
@@ -16,10 +17,13 @@ const MAX_AGENT_NAMES = 10;
 export const settingsNotices = (
   settings: LoadedSettings,
   tools: KnownTools,
-  withheld: readonly string[] = [],
+  withheld: AgentCatalog['withheld'] = [],
 ): readonly string[] => {
   const { rules, warnings } = settings;
-  const ignored = ignoredNotice(settings, withheld);
+  const ignored =
+    withheld.length === 0
+      ? settings.ignoredNotice
+      : untrustedNotice(settings, settings.ignored, withheld);
   const problems = ruleProblems(rules, tools);
   const broken = problems.find(({ fatal }) => fatal);
   if (broken !== undefined) throw new UsageError(broken.message);
@@ -34,17 +38,23 @@ export const settingsNotices = (
 };
 
 /**
- * Returns one sentence about everything in an untrusted workspace that does not apply. `withheld` are its
- * agents that apply only in part.
+ * Returns one sentence about everything in an untrusted workspace that does not apply and would apply if it were
+ * trusted. `withheld` are the workspace's agents that apply only in part.
  */
-const ignoredNotice = (
-  settings: LoadedSettings,
-  withheld: readonly string[],
+export const untrustedNotice = (
+  { trust, workspace }: Pick<LoadedSettings, 'trust' | 'workspace'>,
+  ignored: LoadedSettings['ignored'],
+  withheld: AgentCatalog['withheld'],
 ): string | undefined => {
-  const { trust, workspace, ignored } = settings;
-  if (trust === 'trusted' || withheld.length === 0) return settings.ignoredNotice;
-  const [some, left] = [withheld.slice(0, MAX_AGENT_NAMES), withheld.length - MAX_AGENT_NAMES];
-  const names = `${some.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
-  const key = `agents' model, permissionMode, hooks and mcpServers (${names})`;
-  return explainIgnored(workspace.root, trust, [...ignored, { file: workspace.root, key }]);
+  if (trust === 'trusted') return undefined;
+  const names = withheld.map(({ agent }) => agent);
+  const left = names.length - MAX_AGENT_NAMES;
+  const shown = `${names.slice(0, MAX_AGENT_NAMES).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+  const fields = [...new Set(withheld.flatMap((agent) => agent.fields))];
+  const key = `agents' ${listed(fields)} (${shown})`;
+  const ofAgents = withheld.length === 0 ? [] : [{ file: workspace.root, key }];
+  return explainIgnored(workspace.root, trust, [...ignored, ...ofAgents]);
 };
+
+const listed = (words: readonly string[]): string =>
+  words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;

@@ -40,9 +40,11 @@ describe('notices about settings before a run', () => {
       workspace: { root: '/w' },
       ignoredNotice: 'not this',
     } as unknown as LoadedSettings;
-    const withheld = Array.from({ length: 12 }, (_, n) => `a${n}`);
+    const withheld = Array.from({ length: 12 }, (_, n) => {
+      return { agent: `a${n}`, fields: n === 7 ? ['model', 'hooks'] : ['hooks'] };
+    });
     expect(settingsNotices(settings, TOOLS, withheld)).toEqual([
-      "The workspace /w is not trusted, so its hooks, agents' model, permissionMode, hooks and mcpServers (a0, a1, a2, a3, a4, a5, a6, a7, a8, a9 and 2 more) do not apply; review them, then run skein trust or pass --trust.",
+      "The workspace /w is not trusted, so its hooks, agents' hooks and model (a0, a1, a2, a3, a4, a5, a6, a7, a8, a9 and 2 more) do not apply; review them, then run skein trust or pass --trust.",
     ]);
   });
 
