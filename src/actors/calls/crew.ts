@@ -3,6 +3,7 @@
  * call is journaled before it starts and after it ends (law 7).
  */
 import type { CommonFailures } from '../../context/common-failures.js';
+import { tokensOfText } from '../../context/window/text-weight.js';
 import type { SlotWork } from '../../machines/slot.js';
 import { stops } from '../../machines/stops.js';
 import { defuseContent } from '../../prompt/messages/defuse-result.js';
@@ -11,7 +12,7 @@ import type { Ids } from '../../protocol/ids.js';
 import type { CallWatch, Checkpoints } from '../../protocol/session/checkpoints.js';
 import type { CallOutcome, JournalBody } from '../../protocol/session/journal-record.js';
 import { StorageError } from '../../protocol/skein-error.js';
-import type { ResultBlock, ToolOutcome } from '../../protocol/tools/tool.js';
+import { contentText, type ResultBlock, type ToolOutcome } from '../../protocol/tools/tool.js';
 import { postToolHooks } from '../hooks/post-tool-hooks.js';
 import { StopHooks, type StopHooksDeps } from '../hooks/stop-hooks.js';
 import type { ValidCall } from '../permissions/judge-call.js';
@@ -27,6 +28,7 @@ import {
   isOverBound,
   LOST_RESULT,
   MAX_RESULT_CHARS,
+  MAX_RESULT_TOKENS,
   prefixed,
   toolResult,
 } from './tool-result.js';
@@ -256,12 +258,35 @@ class Crew implements GateListener {
     pending.stage = 'reported';
     if (pending.controller.signal.aborted) pending.controller = new AbortController();
     const report = { ...ended, interrupted, durationMs };
-    const { outcome, stopReason } = await postToolHooks(hooks, pending, call, report);
+    const { outcome, stopReason } = await postToolHooks(hooks, pending, call, report, (ended) =>
+      this.withoutLongText(pending, ended),
+    );
     if (interrupted) {
       const content = prefixed(`${INTERRUPTED_RESULT}\n\n`, outcome.content);
       this.end(pending, 'interrupted', content, durationMs, outcome);
     } else this.end(pending, outcome.failed ? 'error' : 'ok', outcome.content, durationMs, outcome);
     if (stopReason !== undefined) this.stopRun(stopReason);
+  }
+
+  /** Stores a result with too much text as an artifact and replaces it by its preview. */
+  private async withoutLongText<Outcome extends ToolOutcome>(
+    pending: PendingCall,
+    outcome: Outcome,
+  ): Promise<Outcome> {
+    const text = contentText(outcome.content);
+    if (tokensOfText(text) <= MAX_RESULT_TOKENS) return outcome;
+    const { id, tool } = pending.requested;
+    const { previewResult } = await import('../results/preview-result.js');
+    const content = await previewResult(outcome.content, {
+      openArtifact: (name) => this.deps.openArtifact(`${id}-${name}`),
+      why: `a result may have ${MAX_RESULT_TOKENS} tokens`,
+    });
+    const detail = `The result of ${tool} was stored as an artifact, and the model read a preview.`;
+    if (!pending.isDone) {
+      this.write({ type: 'bound.hit', what: 'tool-result', limit: MAX_RESULT_TOKENS, detail });
+    }
+    // The path of the artifact is never the same twice, so the text is compared instead.
+    return { ...outcome, content, gist: outcome.gist ?? text };
   }
 
   private interrupt(pending: PendingCall): void {

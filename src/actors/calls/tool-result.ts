@@ -5,6 +5,9 @@ import type { ResultBlock } from '../../protocol/tools/tool.js';
 /** Maximum length of a text block in a result. Tools limit their own output well below this. */
 export const MAX_RESULT_CHARS = 400_000;
 
+/** Maximum tokens of text in a result. A longer result is stored as an artifact. */
+export const MAX_RESULT_TOKENS = 25_000;
+
 export const toolResult = (
   id: string,
   content: string | readonly ResultBlock[],

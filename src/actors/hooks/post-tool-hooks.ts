@@ -1,8 +1,8 @@
-/** Runs PostToolUse and PostToolUseFailure hooks for an ended call. */
+/** Runs PostToolUse and PostToolUseFailure hooks for an ended call. Hooks see the whole result. */
 import { escapeTags } from '../../prompt/escape-tags.js';
 import { defuseContent } from '../../prompt/messages/defuse-result.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
-import type { ResultBlock, ToolOutcome } from '../../protocol/tools/tool.js';
+import { contentText, type ResultBlock, type ToolOutcome } from '../../protocol/tools/tool.js';
 import type { PendingCall } from '../calls/pending-call.js';
 import type { ValidCall } from '../permissions/judge-call.js';
 
@@ -19,15 +19,19 @@ interface PostToolResult {
   readonly stopReason: string | undefined;
 }
 
+/** Shortens a long result. The texts of hooks are added to the shortened result. */
+type Shorten = (outcome: EndedCall) => Promise<EndedCall>;
+
 export const postToolHooks = async (
   hooks: Hooks,
   pending: PendingCall,
   { tool, input }: ValidCall,
   outcome: EndedCall,
+  shorten: Shorten,
 ): Promise<PostToolResult> => {
   const event = outcome.failed || outcome.interrupted ? 'PostToolUseFailure' : 'PostToolUse';
   if (!hooks.has(event, tool.name)) {
-    return { outcome: withContext(outcome, pending.context), stopReason: undefined };
+    return { outcome: withContext(await shorten(outcome), pending.context), stopReason: undefined };
   }
   const call = pending.requested.id;
   const { content, isError = false, facts = {} } = outcome;
@@ -35,7 +39,7 @@ export const postToolHooks = async (
   const result =
     event === 'PostToolUse'
       ? { tool_response: { content, isError, ...facts } }
-      : { error: errorText(content), is_interrupt: outcome.interrupted };
+      : { error: contentText(content), is_interrupt: outcome.interrupted };
   const options = { subject: tool.name, call, signal: pending.controller.signal };
   const verdict = await hooks.fire(event, { ...request, ...result }, options);
   const { updatedOutput, block, context, halt: stopReason } = verdict;
@@ -44,7 +48,10 @@ export const postToolHooks = async (
       ? { ...outcome, content: defuseContent(textOf(updatedOutput)) }
       : outcome;
   const added = block === undefined ? context : [`A hook objects: ${block.reason}`, ...context];
-  return { outcome: withContext(replaced, [...pending.context, ...added]), stopReason };
+  return {
+    outcome: withContext(await shorten(replaced), [...pending.context, ...added]),
+    stopReason,
+  };
 };
 
 /** Adds hook context after the result, so that it is not read as output of the tool. */
@@ -64,12 +71,6 @@ export const withContext = <Outcome extends ToolOutcome>(
   const shown = blocks.filter((block) => block.type !== 'text' || block.text !== '');
   return { ...outcome, content: [...shown, ...added] };
 };
-
-/** Returns the text blocks of a result. Media are left out, because a hook expects a message. */
-const errorText = (content: ToolOutcome['content']): string =>
-  typeof content === 'string'
-    ? content
-    : content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : (JSON.stringify(content) ?? '');

@@ -8,7 +8,13 @@ import type { EventObject } from 'xstate';
 import type { History } from '../../context/history/history.js';
 import { withoutThinking } from '../../context/history/history-message.js';
 import { planCompaction } from '../../context/window/plan-compaction.js';
-import { planTruncation, TRUNCATION_NOTICE } from '../../context/window/plan-truncation.js';
+import {
+  type MessageDrop,
+  planResultDrop,
+  planTruncation,
+  RESULTS_NOTICE,
+  TRUNCATION_NOTICE,
+} from '../../context/window/plan-truncation.js';
 import { tokensOfBytes } from '../../context/window/text-weight.js';
 import type { WindowThresholds } from '../../context/window/window-thresholds.js';
 import type { SlotWork } from '../../machines/slot.js';
@@ -67,7 +73,8 @@ export const compactor =
     const modelName = deps.journal.history.model || deps.modelName;
     const { compactAbove } = smallerOf(deps.windowOf(modelName), deps.windowOf(deps.modelName));
     const tailTokens = compactAbove * TAIL_SHARE;
-    const options = { ...input, tailTokens, instructions: request?.instructions ?? '' };
+    const instructions = request?.instructions ?? '';
+    const options = { ...input, tailTokens, maxTokens: compactAbove, instructions };
     compact({ ...deps, modelName }, options, controller.signal)
       .then(({ event, text }) => {
         if (event.type === 'context.compacted') request?.resolve(text);
@@ -99,6 +106,8 @@ const smallerOf = (first: WindowThresholds, second: WindowThresholds): WindowThr
 interface CompactionOptions extends CompactionInput {
   readonly instructions: string;
   readonly tailTokens: number;
+  /** Maximum tokens of a prompt. */
+  readonly maxTokens: number;
 }
 
 interface CompactionResult {
@@ -113,7 +122,9 @@ const compact = async (
   signal: AbortSignal,
 ): Promise<CompactionResult> => {
   const { history } = deps.journal;
-  const planned = planCompaction(history.messages, options.tailTokens);
+  // If the newest results alone do not fit, the summary replaces them and their calls too.
+  const unfit = options.why === 'refused' ? unfitResults(history, options) : undefined;
+  const planned = unfit ? unfit.dropped - 1 : planCompaction(history.messages, options.tailTokens);
   const cut = planned !== undefined && isWorthwhile(history, planned) ? planned : undefined;
   const { refusal, advice } =
     cut === undefined ? NOT_ASKED : await firePreCompact(deps, options, signal);
@@ -126,13 +137,29 @@ const compact = async (
       ? cut && (await summarise(deps, summaryOptions, cut, signal))
       : { why: refusal };
   if (cut !== undefined && typeof summary === 'string') {
-    const result = await replace(deps, cut, summary, signal);
+    const replaced = unfit
+      ? { dropped: unfit.dropped + 1, text: `${summary}\n\n${RESULTS_NOTICE}` }
+      : { dropped: cut, text: summary };
+    const result = await replace(deps, replaced, signal);
     await firePostCompact(deps, options, summary, signal);
     return result;
   }
+  if (unfit !== undefined) return drop(deps, unfit, RESULTS_NOTICE);
   if (options.why === 'refused') return truncate(deps, options);
   const text = cut === undefined ? NOTHING_OLDER : (summary as SummaryFailure).why;
   return { event: { type: 'compaction.declined' }, text };
+};
+
+/**
+ * Plans to drop the newest results if they cannot be part of any prompt: a journal of an older
+ * version, or of a model with a larger window. The server's count of the gap beats the estimate.
+ */
+const unfitResults = (
+  { messages, tokens }: History,
+  { gapTokens, maxTokens }: CompactionOptions,
+): MessageDrop | undefined => {
+  const accepted = gapTokens === null ? maxTokens : Math.min(maxTokens, tokens - gapTokens);
+  return planResultDrop(messages, accepted);
 };
 
 const triggerOf = ({ why }: CompactionOptions): string => (why === 'asked' ? 'manual' : 'auto');
@@ -223,8 +250,7 @@ const summarise = async (
  */
 const replace = async (
   { journal, feed, promptHead, contextProvider }: CompactorDeps,
-  dropped: number,
-  text: string,
+  { dropped, text }: { readonly dropped: number; readonly text: string },
   signal: AbortSignal,
 ): Promise<CompactionResult> => {
   const { history } = journal;
@@ -261,28 +287,33 @@ const replace = async (
  * Returns the truncation notice. A fork gets its directive again, because its first message is that
  * of its parent.
  */
-const noticeFor = ({ relations, firstPrompt }: History): string =>
-  relations.origin?.inherits === undefined
-    ? TRUNCATION_NOTICE
-    : `${TRUNCATION_NOTICE}\n\n${firstPrompt}`;
+const noticeFor = ({ relations, firstPrompt }: History, notice: string): string =>
+  relations.origin?.inherits === undefined ? notice : `${notice}\n\n${firstPrompt}`;
 
-const truncate = (
+const truncate = (deps: CompactorDeps, { gapTokens }: CompactionInput): CompactionResult => {
+  const { messages } = deps.journal.history;
+  const plan = planTruncation(messages, gapTokens);
+  if (plan !== undefined) return drop(deps, plan, TRUNCATION_NOTICE);
+  const results = planResultDrop(messages, 0);
+  if (results !== undefined) return drop(deps, results, RESULTS_NOTICE);
+  const detail = NOTHING_TO_DROP;
+  return { event: { type: 'compaction.failed', detail }, text: detail };
+};
+
+/** Drops messages after the first message and puts the notice in their place. */
+const drop = (
   { journal, feed }: CompactorDeps,
-  { gapTokens }: CompactionInput,
+  plan: MessageDrop,
+  notice: string,
 ): CompactionResult => {
   const { history } = journal;
-  const plan = planTruncation(history.messages, gapTokens);
-  if (plan === undefined) {
-    const detail = NOTHING_TO_DROP;
-    return { event: { type: 'compaction.failed', detail }, text: detail };
-  }
   const tokensBefore = history.tokens;
   journal.record({
     type: 'prompt.broken',
     reason: 'truncation',
     section: 'messages',
     dropped: plan.dropped,
-    notice: noticeFor(history),
+    notice: noticeFor(history, notice),
     tokensBefore,
     tokensAfter: Math.max(0, tokensBefore - plan.tokens),
   });

@@ -26,6 +26,7 @@ import { NO_USAGE } from '../../protocol/model/usage.js';
 import { type EndedBlock, rawText } from '../../protocol/model/wire-block.js';
 import type { Feed } from '../../protocol/session/feed.js';
 import { StorageError } from '../../protocol/skein-error.js';
+import type { Artifact } from '../../protocol/tools/artifact.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 import { estimateRequest } from '../budget/run-budget.js';
 import type { LoopLimits } from '../calls/loop-detector.js';
@@ -53,6 +54,7 @@ export interface TurnDeps extends RequestAdmissionDeps {
   readonly promptHead: PromptHeadManager;
   readonly contextProvider: ContextProvider;
   readonly windowOf: (model: string) => WindowThresholds;
+  readonly openArtifact: (name: string) => Artifact;
   readonly toolCount: number;
   readonly limits: LoopLimits & RefusalLimits;
   /** True if the provider can tell why a prefix was not read from its cache. */

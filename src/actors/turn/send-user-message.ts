@@ -1,10 +1,16 @@
 /** Builds and records the next user message: tool results, letters and reminders. */
+import { Buffer } from 'node:buffer';
 import type { History } from '../../context/history/history.js';
+import { textWeight, tokensOfBytes } from '../../context/window/text-weight.js';
+import { maxResultsTokens, type WindowThresholds } from '../../context/window/window-thresholds.js';
 import type { AgentLimits } from '../../protocol/agent/agent-limits.js';
 import type { AgentEvent, TurnInput } from '../../protocol/agent/agent-state.js';
 import type { ContextProvider, Preamble } from '../../protocol/model/context-provider.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { UserPart } from '../../protocol/session/journal-record.js';
+import type { Artifact } from '../../protocol/tools/artifact.js';
 import type { JournaledState } from '../agent/journaled-state.js';
+import type { WeighedResult } from '../results/bound-results.js';
 
 const CONTINUE =
   'Your last message was cut off at the output limit. Continue exactly where it ended, in smaller pieces.';
@@ -13,6 +19,10 @@ export type RefusalLimits = Pick<AgentLimits, 'refusedTurnsBeforeWarning' | 'max
 
 interface UserMessageDeps {
   readonly journal: JournaledState;
+  readonly windowOf: (model: string) => WindowThresholds;
+  readonly modelName: string;
+  readonly fallbackModel: string | undefined;
+  readonly openArtifact: (name: string) => Artifact;
   readonly contextProvider: ContextProvider;
   readonly limits: RefusalLimits;
 }
@@ -40,13 +50,16 @@ export class LetterCutoff {
  * included.
  */
 export const sendUserMessage = async (
-  { journal, contextProvider, limits }: UserMessageDeps,
+  deps: UserMessageDeps,
   { cutShort, refusedTurns }: Pick<TurnInput, 'cutShort' | 'refusedTurns'>,
   letters: LetterCutoff,
   send: (event: AgentEvent) => void,
 ): Promise<void> => {
+  const { journal, contextProvider, limits } = deps;
   const { history } = journal;
-  const parts = await buildParts(history, contextProvider, letters);
+  const previews = await previewsOf(deps);
+  const built = await buildParts(history, contextProvider, letters);
+  const parts = built.map((part) => withPreview(part, previews));
   const { waiting } = history;
   if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
   if (parts.length === 0) return;
@@ -57,6 +70,37 @@ export const sendUserMessage = async (
   const count = waiting - history.waiting;
   // Results alone are not reported: the machine knows that they need an answer.
   if (count > 0 || cutShort) send({ type: 'letters.taken', count });
+};
+
+const NO_PREVIEWS: ReadonlyMap<string, RawJson> = new Map();
+
+/**
+ * Returns the previews to send instead of results, if the results of the message are too long
+ * together. The smallest window of the agent's models counts, because the next request may use the
+ * fallback.
+ */
+const previewsOf = async (deps: UserMessageDeps): Promise<ReadonlyMap<string, RawJson>> => {
+  const { journal, modelName, fallbackModel, windowOf } = deps;
+  const results = [...journal.history.calls.values()].flatMap(({ id, result }) =>
+    result === null ? [] : [weighed(id, result.raw)],
+  );
+  const models = fallbackModel === undefined ? [modelName] : [modelName, fallbackModel];
+  const maxTokens = maxResultsTokens(models.map((model) => windowOf(model).window));
+  const weight = results.reduce((sum, result) => sum + result.weight, 0);
+  if (tokensOfBytes(weight) <= maxTokens) return NO_PREVIEWS;
+  const { boundResults } = await import('../results/bound-results.js');
+  return boundResults(deps, results, maxTokens);
+};
+
+const weighed = (id: string, raw: RawJson): WeighedResult => ({
+  id,
+  raw,
+  weight: textWeight(Buffer.byteLength(raw), `[${raw}]`),
+});
+
+const withPreview = (part: UserPart, previews: ReadonlyMap<string, RawJson>): UserPart => {
+  const shown = 'call' in part ? previews.get(part.call) : undefined;
+  return 'call' in part && shown !== undefined ? { call: part.call, shown } : part;
 };
 
 const refusalText = (turns: number, { maxRefusedTurns }: RefusalLimits): string =>

@@ -77,7 +77,7 @@ export const partBlock = (part: UserPart, cited: CitedParts): RawJson => {
   if ('text' in part) return rawText(part.text);
   if ('offer' in part) return cited.offer() ?? '';
   if ('letter' in part) return cited.letter(part.letter) ?? '';
-  return cited.result(part.call) ?? '';
+  return part.shown ?? cited.result(part.call) ?? '';
 };
 
 /** Returns the block of a preamble, and the block of a role after it. */

@@ -32,6 +32,13 @@ export const windowThresholds = (model: string, override?: number): WindowThresh
   return { window, usable, compactAbove, warnAbove };
 };
 
+/** Maximum share of the window for the results of one message. */
+const RESULTS_SHARE = 0.4;
+
+/** Returns the maximum tokens of all results of a message, for the smallest of the windows. */
+export const maxResultsTokens = (windows: readonly number[]): number =>
+  Math.floor(Math.min(...windows) * RESULTS_SHARE);
+
 export const windowLevel = (
   tokens: number,
   { warnAbove, compactAbove }: Pick<WindowThresholds, 'warnAbove' | 'compactAbove'>,

@@ -41,7 +41,8 @@ const factValues = z.record(z.string(), z.string());
 
 /** The first matching shape wins and drops unknown keys, so the shape with the fewest keys is last. */
 const userPart = z.union([
-  z.object({ call: z.string() }),
+  /** `shown` is the block that was sent instead of the journaled result: a preview. */
+  z.object({ call: z.string(), shown: z.string().optional() }),
   z.object({ letter: z.string() }),
   /** Preamble of the first message: memory files, the date; then the role of a typed agent. */
   z.object({ briefing: z.string(), facts: factValues, role: z.string().optional() }),

@@ -157,6 +157,12 @@ export type ResultBlock =
       };
     };
 
+/** Returns the text of a result, without images and documents. */
+export const contentText = (content: ToolOutcome['content']): string =>
+  typeof content === 'string'
+    ? content
+    : content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n\n');
+
 /** State change as data, so that it is journaled with its call and survives a crash. */
 export type ToolNote =
   | { readonly type: 'file.seen'; readonly path: string; readonly stamp: FileStamp }

@@ -15,7 +15,8 @@ import { linePage } from '../text/line-page.js';
 /** Maximum file size in bytes: a full artifact with its end note. */
 const MAX_FILE_BYTES = MAX_ARTIFACT_BYTES + 4_096;
 const DEFAULT_LINES = 2_000;
-const MAX_CHARACTERS = 100_000;
+/** Below the limit of a result, 25,000 tokens, so that a page is never replaced by a preview. */
+const MAX_PAGE_BYTES = 96_000;
 
 const PROMPT = `Reads one file.
 
@@ -81,7 +82,7 @@ const showCells = (path: string, text: string, first: number, limit: number) => 
 };
 
 const showText = (path: string, text: string, first: number, limit: number): string => {
-  const page = linePage(text, { first, limit, maxCharacters: MAX_CHARACTERS });
+  const page = linePage(text, { first, limit, maxBytes: MAX_PAGE_BYTES });
   if (first > Math.max(1, page.total)) {
     throw new ToolFailure(
       `${path} has ${lines(page.total)}, so there is nothing at offset ${first}. Use a smaller offset.`,

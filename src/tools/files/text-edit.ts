@@ -78,7 +78,7 @@ const choosePassages = (path: string, text: string, oldText: string, isAll: bool
 export const snippet = (text: string, first: number, last: number): string => {
   const from = Math.max(1, first - CONTEXT_LINES);
   const limit = last - from + 1 + CONTEXT_LINES;
-  const page = linePage(text, { first: from, limit, maxCharacters: MAX_SNIPPET_LENGTH });
+  const page = linePage(text, { first: from, limit, maxBytes: MAX_SNIPPET_LENGTH });
   return page.text === '' ? '' : ` It now reads:\n${page.text}`;
 };
 

@@ -1,4 +1,5 @@
 /** Line page: a range of a text as numbered lines, in the format of `cat -n`. */
+import { Buffer } from 'node:buffer';
 import { truncateLine } from './truncate-text.js';
 
 interface LinePage {
@@ -14,16 +15,13 @@ interface LinePageBounds {
   /** First line, counted from 1. */
   readonly first: number;
   readonly limit: number;
-  /** Maximum characters of the page. The first line is always shown. */
-  readonly maxCharacters: number;
+  /** Maximum bytes of the page in UTF-8. The first line is always shown. */
+  readonly maxBytes: number;
 }
 
 const MAX_LINE_LENGTH = 2_000;
 
-export const linePage = (
-  text: string,
-  { first, limit, maxCharacters }: LinePageBounds,
-): LinePage => {
+export const linePage = (text: string, { first, limit, maxBytes }: LinePageBounds): LinePage => {
   const rows: string[] = [];
   let used = 0;
   let full = false;
@@ -34,10 +32,11 @@ export const linePage = (
     total += 1;
     if (total >= first && !full) {
       const row = numbered(total, text.slice(start, end));
-      full = rows.length >= limit || (rows.length > 0 && used + row.length > maxCharacters);
+      const bytes = Buffer.byteLength(row);
+      full = rows.length >= limit || (rows.length > 0 && used + bytes > maxBytes);
       if (!full) {
         rows.push(row);
-        used += row.length + 1;
+        used += bytes + 1;
       }
     }
     start = end + 1;

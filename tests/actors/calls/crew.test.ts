@@ -18,6 +18,10 @@ import { leadHarness } from '../session/lead-harness.js';
 
 const done = [says('Done.')];
 
+interface Message {
+  readonly content: { content: { text: string }[] }[];
+}
+
 /** Effect that ends on demand, or when it is aborted. */
 const heldEffect = () => {
   const release = gate();
@@ -156,36 +160,54 @@ describe('the crew', () => {
     });
   });
 
-  test('cuts a long result in the middle and journals the limit', async () => {
-    const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
-    const effects = { a: () => ({ content: `head${'x'.repeat(1_000_000)}tail` }) };
-    const harness = await leadHarness({ model, effects });
+  test('cuts a long reason of a denial in the middle and journals the limit', async () => {
+    const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
+    const reason = `head${'x'.repeat(1_000_000)}tail`;
+    const surface = scriptedSurface({ behavior: 'deny', reason });
+    const harness = await leadHarness({ model, surface, mode: 'default' });
     await harness.say('Go');
     const result = harness.results().c1 ?? '';
     expect(result.length).toBeLessThan(401_000);
-    expect(result).toMatch(/^head[\s\S]*\[… 600008 characters left out …\][\s\S]*tail$/);
+    expect(result).toMatch(/^error: head[\s\S]*\[… 600008 characters left out …\][\s\S]*tail$/);
     const hit = (await harness.records()).find(({ type }) => type === 'bound.hit');
     expect(hit).toMatchObject({ what: 'tool-result', limit: 400_000 });
   });
 
-  test('cuts a long text block of a result and keeps the other blocks', async () => {
-    const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
-    const text = `head${'x'.repeat(1_000_000)}tail`;
-    const content = [
-      { type: 'text', text },
-      { type: 'text', text: 'short' },
-    ] as const;
-    const harness = await leadHarness({ model, effects: { a: () => ({ content }) } });
-    await harness.say('Go');
-    const shown = harness.items.flatMap((item) =>
-      item.type === 'tool.results' ? [item.content] : [],
+  test.each([
+    ['text', (text: string) => text],
+    ['blocks', (text: string) => [{ type: 'text', text } as const]],
+  ])('stores a result of over 25,000 tokens as an artifact: %s', async (_, contentOf) => {
+    const limit = `head${'x'.repeat(99_992)}tail`;
+    const seen: unknown[] = [];
+    const hooks: Hooks = {
+      has: (event) => event === 'PostToolUse',
+      async fire(_event, { tool_response }) {
+        seen.push((tool_response as { content: unknown }).content);
+        return { ...NO_VERDICT, context: ['Format it.'] };
+      },
+    };
+    const model = scriptedModel(
+      [calls('c1', 'Look', { name: 'a' }), calls('c2', 'Look', { name: 'b' })],
+      done,
     );
-    const [long, short] = JSON.parse(shown[0] ?? '')[0].content as { text: string }[];
-    expect(long?.text.length).toBeLessThan(401_000);
-    expect(long?.text).toMatch(/^head[\s\S]*\[… 600008 characters left out …\][\s\S]*tail$/);
-    expect(short).toEqual({ type: 'text', text: 'short' });
-    const hit = (await harness.records()).find(({ type }) => type === 'bound.hit');
-    expect(hit).toMatchObject({ what: 'tool-result', limit: 400_000 });
+    const effects = {
+      a: () => ({ content: contentOf(limit) }),
+      b: () => ({ content: contentOf(`${limit}.`) }),
+    };
+    const harness = await leadHarness({ model, effects, hooks });
+    await harness.say('Go');
+    await harness.lead.stopped;
+    const { messages } = JSON.parse(model.requests[1]?.body ?? '') as { messages: Message[] };
+    const texts = messages.at(-1)?.content.map(({ content }) => content.map(({ text }) => text));
+    expect(texts?.[0]?.[0]).toBe(limit);
+    expect(texts?.[1]?.[0]).toMatch(
+      /^head[\s\S]*has about 25001 tokens[\s\S]*\/c2-result\.txt[\s\S]*tail\.$/,
+    );
+    expect(texts?.[1]?.[0]?.length).toBeLessThan(4_000);
+    expect(texts?.[1]?.[1]).toContain('Format it.');
+    expect(seen).toEqual([contentOf(limit), contentOf(`${limit}.`)]);
+    const hits = (await harness.records()).filter(({ type }) => type === 'bound.hit');
+    expect(hits).toMatchObject([{ what: 'tool-result', limit: 25_000 }]);
   });
 
   test('replaces half of a surrogate pair', async () => {

@@ -72,6 +72,23 @@ describe('a planted loop', () => {
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'loop' } });
   });
 
+  test('is detected in results that are stored as artifacts', async () => {
+    const print = defineTool({
+      name: 'Print',
+      kind: 'sdk',
+      prompt: 'Print',
+      interruptBehavior: 'cancel',
+      input: z.object({}),
+      describe: () => 'Print',
+      isReadOnly: () => true,
+      isConcurrencySafe: () => true,
+      subject: () => ({ action: 'none', target: '' }),
+      call: async () => ({ content: 'x'.repeat(200_000) }),
+    }) as Tool;
+    const { stop, requests } = await run([['Print', {}]], { tools: [print] });
+    expect([stop.reason, requests.length]).toEqual(['loop', 10]);
+  });
+
   test('of several alternating calls ends the agent at the tenth round', async () => {
     const { stop, requests } = await run([look('a'), ['Change', { name: 'b' }], look('c')]);
     expect([stop.reason, requests.length]).toEqual(['loop', 30]);

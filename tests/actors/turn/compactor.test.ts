@@ -112,17 +112,40 @@ describe('compaction', () => {
     expect(tokensAfter).toBeLessThan(tokensBefore);
   });
 
-  test('happens once per turn, even if the prompt is still too long', async () => {
-    const results = Array.from({ length: 40 }, (_, at) => calls(`c${at}`, 'Look', { name: 'big' }));
-    const { model, say } = await afterTen(
-      100,
-      [
-        [...results, ends('tool_use', { input: 100, output: 0 })],
-        answers('Summary.'),
-        answers('Read.'),
-      ],
-      { effects: { big: () => ({ content: 'x'.repeat(1_000) }) } },
+  test('replaces results that fit no prompt, with their calls, in a journal of a larger window', async () => {
+    const before = await leadHarness({
+      model: scriptedModel(
+        answers('An answer. '.repeat(400)),
+        [calls('c1', 'Look', { name: 'big' }), ends('tool_use', { input: 100, output: 0 })],
+        [waits(gate().opened)],
+      ),
+      effects: { big: () => ({ content: 'x'.repeat(60_000) }) },
+      staysIdle: true,
+    });
+    await before.say('First.');
+    await before.say('Read it.');
+    await before.lead.close();
+    const tooLong = [fails('prompt-too-long')];
+    const model = scriptedModel(tooLong, tooLong, answers('Summary.'), answers('It goes on.'));
+    const { store } = before;
+    const choice = { kind: 'resume', id: before.lead.id } as const;
+    const after = await leadHarness({ model, store, choice, contextWindow: WINDOW });
+    await after.say('Continue.');
+    expect((await after.lead.stopped).stop).toMatchObject({ reason: 'end_turn' });
+    const { messages } = sent(model.requests.at(-1));
+    expect(messages.map(({ role }) => role)).toEqual(['user']);
+    expect(JSON.stringify(messages)).toMatch(
+      /Summary\.[\s\S]*The calls did run: check their effects[\s\S]*Continue\./,
     );
+  });
+
+  test('happens once per turn, even if the prompt is still too long', async () => {
+    const long = says('x'.repeat(40_000));
+    const { model, say } = await afterTen(100, [
+      [long, calls('c1', 'Look', { name: 'a' }), ends('tool_use', { input: 9_000, output: 0 })],
+      answers('Summary.'),
+      answers('Read.'),
+    ]);
     await say('Read them all.');
     expect(model.requests).toHaveLength(13);
     expect(sent(model.requests.at(-1)).messages).toHaveLength(3);

@@ -115,6 +115,58 @@ describe('a shell command', () => {
   });
 });
 
+describe('twenty reads of 58 KB in a message', () => {
+  const FILES = Array.from({ length: 20 }, (_, at) => `part-${at}.txt`);
+  const READS = FILES.map((file_path) => ({ name: 'Read', input: { file_path } }));
+  /** A model with a window of 200,000 tokens. */
+  const SMALL = ['--model', 'claude-haiku-4-5'];
+  const RESUMED: Line = { match: { lastUser: 'and now' }, reply: 'It goes on.' };
+
+  const readAll = async (env: Record<string, string> = {}) => {
+    const scene = await setScene([
+      RESUMED,
+      { match: { lastUser: 'results were removed' }, reply: 'Done.' },
+      { match: { turn: 0 }, reply: { tool_use: READS } },
+      { reply: 'Done.' },
+    ] as Parameters<typeof setScene>[0]);
+    const line = `${'x'.repeat(99)}\n`;
+    for (const name of FILES) await writeFile(join(scene.workspace, name), line.repeat(580));
+    const first = await scene.run(['-p', 'go', ...SMALL, ...STREAM], { env });
+    expect([first.code, first.result.result]).toEqual([0, 'Done.']);
+    const session = first.result.session_id as string;
+    const next = await scene.run(['-p', 'and now', '--resume', session, ...SMALL, ...STREAM]);
+    expect([next.code, next.result.result]).toEqual([0, 'It goes on.']);
+    return { ...scene, session };
+  };
+
+  test('fill at most 40 % of the window: the rest are previews of artifacts, in the same bytes after a resume', async () => {
+    const { bodies, skeinHome, session } = await readAll();
+    const [, second, third] = bodies();
+    const results = resultsIn(second);
+    const tokens = Buffer.byteLength(JSON.stringify(results)) / 4;
+    expect(tokens).toBeLessThanOrEqual(80_000);
+    const previews = results.filter(({ content }) => content.includes('artifacts/'));
+    expect(previews).toEqual(results.slice(-previews.length));
+    expect(results.length - previews.length).toBe(4);
+    const folder = join(skeinHome, 'sessions', session, 'artifacts');
+    const kept = (await readdir(folder)).filter((name) => name.endsWith('result.txt'));
+    expect(kept).toHaveLength(previews.length);
+    for (const { content } of previews) {
+      const path = kept.map((name) => join(folder, name)).find((it) => content.includes(it));
+      expect((await readFile(path ?? '', 'utf8')).length).toBeGreaterThan(58_000);
+    }
+    expect(resultsIn({ messages: third?.messages.slice(0, 3) })).toEqual(results);
+  });
+
+  test('leave a session usable that holds such a message already', async () => {
+    // The wrong window stands for a version that did not bound the results.
+    const { journal } = await readAll({ SKEIN_CONTEXT_WINDOW: '10000000' });
+    expect(await journal()).toContainEqual(
+      expect.objectContaining({ type: 'prompt.broken', reason: 'truncation', dropped: 2 }),
+    );
+  });
+});
+
 describe('calls over the limit of a message', () => {
   test('are refused in order and have no effect, in a sub-agent as in the lead', async () => {
     const tool_use = Array.from({ length: 5 }, (_, at) => ({

@@ -38,20 +38,20 @@ const floodBy = async (characters: number) => {
 };
 
 describe('law 14, everything is bounded', () => {
-  test('a result above the limit is cut in the middle, and the journal has a record of it', async () => {
+  test('a result above the limit becomes a preview of an artifact, and the journal has a record of it', async () => {
     const journal = await floodBy(1_000_000);
     const ended = journal.find((record) => record.type === 'call.ended');
-    expect(ended?.type === 'call.ended' && ended.raw.length).toBeLessThan(410_000);
-    expect(ended?.type === 'call.ended' && ended.raw).toContain('600000 characters left out');
+    expect(ended?.type === 'call.ended' && ended.raw.length).toBeLessThan(5_000);
+    expect(ended?.type === 'call.ended' && ended.raw).toContain('All of it is in /c1-result.txt');
     expect(journal).toContainEqual(
-      expect.objectContaining({ type: 'bound.hit', what: 'tool-result', limit: 400_000 }),
+      expect.objectContaining({ type: 'bound.hit', what: 'tool-result', limit: 25_000 }),
     );
   });
 
   test('catches the limit at the exact character', async () => {
     const hits = async (size: number) =>
       (await floodBy(size)).filter(({ type }) => type === 'bound.hit').length;
-    expect([await hits(400_000), await hits(400_001)]).toEqual([0, 1]);
+    expect([await hits(50_000), await hits(50_001)]).toEqual([0, 1]);
   });
 
   test('a million bytes of output become a short result and a complete file', async () => {
