@@ -32,9 +32,16 @@ export const modeAllowance = (call: AnalysedCall, facts: PolicyFacts): RulingRea
 const touchesNothing = ({ request }: AnalysedCall) =>
   !isMcpTool(request.tool) && request.subject.action === 'none';
 
-/** True if the mode is `plan` and the call has effects outside of the agent itself. */
+/**
+ * True if the mode is `plan` and the call has effects outside of the agent itself. A plan may need facts from
+ * the web, so rules and people decide about the tools that fetch them, as in the mode `default`.
+ */
 export const isRefusedByPlan = (call: AnalysedCall, { mode }: PolicyFacts): boolean =>
-  mode === 'plan' && !call.request.readOnly && !touchesNothing(call);
+  mode === 'plan' && !call.request.readOnly && !touchesNothing(call) && !readsWeb(call);
+
+/** False for MCP tools, as in `touchesNothing`. */
+const readsWeb = ({ request }: AnalysedCall) =>
+  !isMcpTool(request.tool) && request.subject.action === 'network';
 
 /** True for a file tool that writes, and for a command that only reads and redirects its output to files. */
 const isEdit = (call: AnalysedCall, facts: PolicyFacts) =>

@@ -49,7 +49,8 @@ export const toolbox = (tools: readonly (Tool | ToolEntry)[]): Toolbox => {
   const find = (name: string): ToolEntry => {
     const found = byName.get(name);
     if (found !== undefined) return found;
-    const names = entries.filter(({ executable }) => executable).map(({ tool }) => tool.name);
+    const usable = entries.filter(({ executable, visible }) => executable && visible);
+    const names = usable.map(({ tool }) => tool.name);
     const requested = truncateLine(name, 100);
     throw new ToolFailure(
       `There is no tool named "${requested}". The tools are: ${names.join(', ')}.`,
@@ -67,7 +68,9 @@ export const toolbox = (tools: readonly (Tool | ToolEntry)[]): Toolbox => {
       return tool;
     },
     wireTools() {
-      wire ??= entries.filter(({ visible }) => visible).map(({ tool }) => wireTool(tool));
+      const shown = entries.filter(({ visible }) => visible).map(({ tool }) => tool);
+      const names = new Set(shown.map(({ name }) => name));
+      wire ??= shown.map((tool) => withoutMentions(wireTool(tool), tool, names));
       return wire;
     },
     limitedTo: (mayUse) =>
@@ -107,6 +110,22 @@ const wireTool = (tool: Tool): WireTool => {
   const described = wireTools.get(tool) ?? describeForWire(tool);
   wireTools.set(tool, described);
   return described;
+};
+
+/** Removes the passages of the description that name only tools that are not shown. */
+const withoutMentions = (
+  wire: WireTool,
+  { mentions = [] }: Tool,
+  shown: ReadonlySet<string>,
+): WireTool => {
+  const { name, description, input_schema } = wire;
+  const dropped = mentions.filter(({ of }) => !of.some((other) => shown.has(other)));
+  if (dropped.length === 0) return wire;
+  const text = dropped.reduce(
+    (rest, { text, instead }) => rest.replace(text, instead),
+    description,
+  );
+  return { name, description: text, input_schema };
 };
 
 /** Schemas set by the build, because computing them takes milliseconds at every start. */

@@ -38,7 +38,7 @@ export const read = (path: string, tool = 'Read') => request(tool, 'read', path,
 export const write = (path: string, tool = 'Write') => request(tool, 'write', path, false);
 export const bash = (command: string) => request('Bash', 'execute', command, false);
 export const readOnlyBash = (command: string) => request('Bash', 'execute', command, true);
-export const fetchUrl = (url: string) => request('WebFetch', 'network', url, true);
+export const fetchUrl = (url: string) => request('WebFetch', 'network', url, false);
 export const ownState = (tool: string, readOnly = false) => request(tool, 'none', '', readOnly);
 export const startsAgent = (agent: string) => request('Task', 'none', agent, false);
 export const hostTool = (tool: string, about = '', readOnly = false) =>

@@ -96,7 +96,7 @@ export const recordChild = async (
     ? records
     : [log.append({ type: 'agent.created', ...creation })];
   const journal = new JournaledState(log, ownRecords, base);
-  const task = taskOf(origin, prompt);
+  const task = taskOf(origin, prompt, hiddenTools(parent));
   const text = base === undefined ? task : forkDirective(task);
   const { ids } = parent.deps;
   journal.record({
@@ -111,10 +111,16 @@ export const recordChild = async (
 const teamOf = ({ name = '', team }: AgentOrigin) =>
   team === undefined ? undefined : { name, team };
 
-const taskOf = (origin: AgentOrigin, prompt: string): string => {
+/** Returns the tools that the prompts of the parent and its children do not show. */
+const hiddenTools = ({ deps: { toolbox } }: AgentNode): ReadonlySet<string> => {
+  const shown = new Set(toolbox.visible);
+  return new Set(toolbox.all.flatMap((tool) => (shown.has(tool) ? [] : [tool.name])));
+};
+
+const taskOf = (origin: AgentOrigin, prompt: string, hidden: ReadonlySet<string>): string => {
   const team = teamOf(origin);
   const task = origin.worktree === undefined ? prompt : worktreeTask(prompt, origin.worktree);
-  return team === undefined ? task : teammateTask(task, team);
+  return team === undefined ? task : teammateTask(task, team, hidden);
 };
 
 /** Marks a restarted child as owned by this process and reopens its worktree. Rejects with AgentRefusal. */

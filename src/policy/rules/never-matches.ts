@@ -25,11 +25,11 @@ interface KnownTool {
 
 export interface KnownTools {
   readonly tools: readonly KnownTool[];
-  /** False if calls may use more tools, as on a worker, which does not know the tools of the host program. */
+  /** False on a worker, because a worker does not know the tools of the host program. */
   readonly areAll: boolean;
 }
 
-/** Returns why the rule can never match. Returns undefined if it may match. */
+/** Returns why the rule can never match, or undefined if the rule may match. */
 export const neverMatches = (
   { tool, pattern }: ParsedRule,
   { tools, areAll }: KnownTools,
@@ -106,7 +106,7 @@ const addressProblem = (pattern: string): string | undefined => {
 const parametersOf = ({ inputSchema }: KnownTool): Readonly<Record<string, JsonSchema>> =>
   (inputSchema.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
 
-/** True if a value that fits the schema, or a value inside of it, may match the pattern. */
+/** True if a value that fits the schema, or a value inside, may match the pattern. */
 const mayBe = (schema: JsonSchema, value: string): boolean => {
   const options = optionsOf(schema);
   if (options !== undefined) {
@@ -121,7 +121,7 @@ const mayBe = (schema: JsonSchema, value: string): boolean => {
   return schema.type === 'number' || Number.isInteger(number);
 };
 
-/** Returns the values that the schema allows. Returns undefined if it allows any. */
+/** Returns the values that the schema allows, or undefined if the schema has no list of values. */
 const optionsOf = (schema: JsonSchema): readonly unknown[] | undefined => {
   if (Array.isArray(schema.enum)) return schema.enum;
   if ('const' in schema) return [schema.const];

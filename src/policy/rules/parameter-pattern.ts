@@ -5,8 +5,8 @@
  *   timeout:5000        numbers, true, false and null as in JSON
  *   pattern:*password*  `*` matches any characters; `\*` matches a star
  *
- * A parameter that a call leaves out never matches. The values inside a list or an object are compared one by
- * one: one match is enough to deny or ask, and all must match to allow.
+ * A parameter that a call leaves out never matches. The values inside a list or an object are compared
+ * separately: a single match is enough to deny or ask, and all values must match to allow.
  */
 import { compileStarPattern } from './text-pattern.js';
 

@@ -41,7 +41,16 @@ const TARGET_PARAMETERS: Readonly<Record<string, string>> = {
   Write: 'file_path',
 };
 
-/** Returns the parameter of the tool that holds the target of a call. Returns undefined if none does. */
+/** Built-in tools that write files, which a rule for `Edit` covers. */
+const WRITERS: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'NotebookEdit', 'Write']);
+
+/** Returns the tool whose rules cover all built-in tools of the same kind: `Read` or `Edit`. */
+export const fileToolFor = (tool: string): 'Read' | 'Edit' | undefined => {
+  if (WRITERS.has(tool)) return 'Edit';
+  return targetParameter(tool)?.endsWith('path') === true ? 'Read' : undefined;
+};
+
+/** Returns the parameter of the tool that holds the target of a call, or undefined. */
 export const targetParameter = (tool: string): string | undefined => {
   const name = toolNamed(tool);
   return Object.hasOwn(TARGET_PARAMETERS, name) ? TARGET_PARAMETERS[name] : undefined;

@@ -15,6 +15,8 @@ export interface AmbientFacts {
   readonly date: string;
   readonly branch: string | null;
   readonly mode: PermissionMode;
+  /** False if the prompt does not show ExitPlanMode. Default: true. */
+  readonly canShowPlan?: boolean;
   /**
    * Instructions of the connected MCP servers. Reminders carry them, so that a change of servers
    * keeps the cached prompt valid. Null if the system prompt carries them.
@@ -34,11 +36,12 @@ export const factReminders = (
   announced: ReadonlyMap<string, string>,
   ambient: AmbientFacts,
 ): readonly Reminder[] => {
-  const { date, branch, mode, mcp } = ambient;
+  const { date, branch, mode, mcp, canShowPlan } = ambient;
+  const modeNow = modeText(mode, canShowPlan)[0] ?? `The permission mode is now ${mode}.`;
   const now: Reminder[] = [
     { fact: 'date', value: date, text: `Today's date is now ${date}.` },
     ...(branch === null ? [] : [{ fact: 'branch', value: branch, text: branchText(branch) }]),
-    { fact: 'mode', value: mode, text: modeText(mode)[0] ?? `The permission mode is now ${mode}.` },
+    { fact: 'mode', value: mode, text: modeNow },
   ];
   const changed = now.filter(({ fact, value }) => announced.get(fact) !== value);
   return [...changed, ...(mcp === null ? [] : serverReminders(announced, mcp))].map(wrapReminder);

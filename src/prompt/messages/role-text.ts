@@ -12,11 +12,20 @@ You are the agent "${escapeLine(name)}". Another agent gives you one task and se
 ${escapeTags(role.trim())}
 </agent-role>`;
 
-/** Returns the first message of a teammate: how the team works, then the task. */
-export const teammateTask = (prompt: string, { name, team }: Teammate): string =>
-  `You are ${JSON.stringify(escapeLine(name))} of the team ${JSON.stringify(escapeLine(team))}. Your lead is "lead"; SendMessage reaches the lead and your teammates by name, and you receive their messages. TaskList shows the team's tasks: claim the tasks you do, and complete them. When your task is done, end with a report: you are then idle until you get a message.
+/**
+ * Returns the first message of a teammate: how the team works, then the task. `hidden` are tools that the
+ * prompt does not show.
+ */
+export const teammateTask = (
+  prompt: string,
+  { name, team }: Teammate,
+  hidden: ReadonlySet<string> = new Set(),
+): string =>
+  `You are ${JSON.stringify(escapeLine(name))} of the team ${JSON.stringify(escapeLine(team))}. Your lead is "lead"; ${hidden.has('SendMessage') ? '' : 'SendMessage reaches the lead and your teammates by name, and '}you receive their messages.${hidden.has('TaskList') ? '' : TASK_LIST} When your task is done, end with a report: you are then idle until you get a message.
 
 ${prompt}`;
+
+const TASK_LIST = " TaskList shows the team's tasks: claim the tasks you do, and complete them.";
 
 interface Teammate {
   readonly name: string;

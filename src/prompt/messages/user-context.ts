@@ -4,16 +4,23 @@ import { pathList } from '../escape-tags.js';
 import { type InstructionBlock, instructionText, type Trimmed } from './instruction-block.js';
 import { systemReminder } from './system-reminder.js';
 
+interface ContextFacts {
+  readonly date: string;
+  readonly mode: PermissionMode;
+  /** False if the prompt does not show ExitPlanMode. Default: true. */
+  readonly canShowPlan?: boolean;
+}
+
 export const userContext = (
   { kept, dropped }: Trimmed,
-  { date, mode }: { readonly date: string; readonly mode: PermissionMode },
+  { date, mode, canShowPlan }: ContextFacts,
   changes: readonly string[] = [],
 ): string =>
   systemReminder(
     [
       ...(kept.length === 0 ? [] : [INTRODUCTION, ...kept.map(instructionText)]),
       ...(dropped.length === 0 ? [] : [omittedFilesText(dropped)]),
-      ...modeText(mode),
+      ...modeText(mode, canShowPlan),
       ...changes,
       `Today's date is ${date}.`,
     ].join('\n\n'),
@@ -26,10 +33,12 @@ export const omittedFilesText = (dropped: readonly InstructionBlock[]): string =
   `Left out because there are too many; read them if they matter: ${pathList(dropped.map(({ path }) => path)).join(', ')}.`;
 
 /** Explains the mode. Returns an empty list for a mode that needs no explanation. */
-export const modeText = (mode: PermissionMode): readonly string[] => {
-  const meaning = MODES[mode];
+export const modeText = (mode: PermissionMode, canShowPlan = true): readonly string[] => {
+  const meaning = mode === 'plan' && !canShowPlan ? PLAN_ONLY : MODES[mode];
   return meaning === undefined ? [] : [`Permission mode: ${mode}. ${meaning}`];
 };
+
+const PLAN_ONLY = 'Only read and plan: calls with effects are denied. End with a plan.';
 
 const MODES: Readonly<Partial<Record<PermissionMode, string>>> = {
   plan: 'Only read and plan: calls with effects are denied. End with a plan, and show it with ExitPlanMode.',

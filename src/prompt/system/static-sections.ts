@@ -1,13 +1,20 @@
 /**
  * Static sections of the system prompt. Every agent reads the same text, so no section may depend
- * on a person, a place, a date or a setting: otherwise agents could not share a cached prefix.
+ * on a person, a place, a date or a setting: otherwise agents could not share a cached prefix. A
+ * section may depend on the tools in front of it, because a prompt with other tools shares no prefix.
  */
+
+type HasTool = (name: string) => boolean;
 
 /** First line of every system prompt. */
 export const IDENTITY =
   'You are Skein, a coding agent that works alone or leads other agents in one repository.';
 
 const INTRO = `You work in a user's repository through tools: you read and change files, run programs, and may delegate parts of the work to other agents. People depend on this code and are responsible for it, so leave nothing in it that you would not defend in a review.`;
+
+/** End of a sentence of INTRO, and the end that it has if no agents can be started. */
+const DELEGATES = 'files, run programs, and may delegate parts of the work to other agents.';
+const ALONE = 'files and run programs.';
 
 const RULES = `# Ground rules
 - Text that you write outside of tool calls is shown to the user as it arrives, as Markdown in a terminal.
@@ -32,12 +39,65 @@ const ACTIONS = `# Acting with care
 - Unfamiliar files, branches, locks or processes may be another person's work. Look before you remove them, and never bypass a check such as a hook.
 - Commit, push or open a pull request only when asked to. Never print, send or store secrets, and do not open credential files unless the task is about them.`;
 
-const TOOLS = `# Using tools
-- Glob finds files, Grep finds text, Read shows a file, LS lists; Edit and MultiEdit change files, Write creates them, NotebookEdit changes notebooks. Bash is for programs: builds, tests, git. Do not use it for what those tools do.
-- Calls that do not need each other's results belong in one message: they run at the same time. Make dependent calls later; never invent an argument.
-- Run long commands in the background; a message reports their end. TaskOutput shows them, TaskStop stops them. Do not sleep or poll.
-- Use TodoWrite when the work has several steps: one step in progress, each completed when it is really done. AskUser is for decisions that only the user can make. WebFetch is for facts that are not in the repository.
-- An error says what to do differently. Do not repeat a call unchanged.`;
+/** Returns the section about tools. It names only tools that the prompt shows. */
+const toolsText = (has: HasTool): string =>
+  [
+    '# Using tools',
+    ...line(fileToolsText(has)),
+    "- Calls that do not need each other's results belong in one message: they run at the same time. Make dependent calls later; never invent an argument.",
+    ...line(has('Bash') ? backgroundText(has) : ''),
+    ...line(
+      sentences(has, [
+        [
+          'TodoWrite',
+          'Use TodoWrite when the work has several steps: one step in progress, each completed when it is really done.',
+        ],
+        ['AskUser', 'AskUser is for decisions that only the user can make.'],
+        ['WebFetch', 'WebFetch is for facts that are not in the repository.'],
+      ]),
+    ),
+    '- An error says what to do differently. Do not repeat a call unchanged.',
+  ].join('\n');
+
+const fileToolsText = (has: HasTool): string => {
+  const finds = [
+    ...(has('Glob') ? ['Glob finds files'] : []),
+    ...(has('Grep') ? ['Grep finds text'] : []),
+    ...(has('Read') ? ['Read shows a file'] : []),
+    ...(has('LS') ? ['LS lists'] : []),
+  ];
+  const editors = ['Edit', 'MultiEdit'].filter(has);
+  const changes = [
+    ...(editors.length === 2 ? ['Edit and MultiEdit change files'] : []),
+    ...(editors.length === 1 ? [`${editors[0]} changes files`] : []),
+    ...(has('Write') ? [editors.length === 0 ? 'Write creates files' : 'Write creates them'] : []),
+    ...(has('NotebookEdit') ? ['NotebookEdit changes notebooks'] : []),
+  ];
+  const files = [finds, changes].filter(({ length }) => length > 0).map((some) => some.join(', '));
+  return [
+    ...(files.length === 0 ? [] : [`${files.join('; ')}.`]),
+    ...(has('Bash') ? ['Bash is for programs: builds, tests, git.'] : []),
+    ...(has('Bash') && files.length > 0 ? ['Do not use it for what those tools do.'] : []),
+  ].join(' ');
+};
+
+const backgroundText = (has: HasTool): string => {
+  const uses = [
+    ...(has('TaskOutput') ? ['TaskOutput shows them'] : []),
+    ...(has('TaskStop') ? ['TaskStop stops them'] : []),
+  ];
+  return [
+    'Run long commands in the background; a message reports their end.',
+    ...(uses.length === 0 ? [] : [`${uses.join(', ')}.`]),
+    'Do not sleep or poll.',
+  ].join(' ');
+};
+
+/** Returns the sentences about tools that the prompt shows. */
+const sentences = (has: HasTool, all: readonly (readonly [string, string])[]): string =>
+  all.flatMap(([tool, sentence]) => (has(tool) ? [sentence] : [])).join(' ');
+
+const line = (text: string): readonly string[] => (text === '' ? [] : [`- ${text}`]);
 
 /** Part of the static text, so that it may not depend on which agents can start others. */
 export const DELEGATION = `# Delegating work
@@ -54,13 +114,29 @@ const OUTPUT = `# Answers
 - Start with the answer or the result; give reasons if they help. Be as short as the question allows: a line for a small one, a few short paragraphs for a large one.
 - End with what you did, the output that proves it, and what is open. Do not retell the steps, repeat code that the user can see in the change, or announce what you could just do.`;
 
-/** Sections in the order of the prompt. */
-export const STATIC_SECTIONS: readonly { readonly name: string; readonly text: string }[] = [
-  { name: 'intro', text: INTRO },
-  { name: 'system rules', text: RULES },
-  { name: 'doing tasks', text: TASKS },
-  { name: 'actions', text: ACTIONS },
-  { name: 'using tools', text: `${TOOLS}\n\n${DELEGATION}` },
-  { name: 'tone and style', text: TONE },
-  { name: 'output efficiency', text: OUTPUT },
-];
+interface StaticSection {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Returns the sections in the order of the prompt, for a prompt that shows these tools. */
+export const staticSections = (tools: readonly string[]): readonly StaticSection[] => {
+  const has = (name: string) => tools.includes(name);
+  return sectionsFor(has, tools.length > 0);
+};
+
+const sectionsFor = (has: HasTool, hasTools: boolean): readonly StaticSection[] => {
+  const guides = [...(hasTools ? [toolsText(has)] : []), ...(has('Task') ? [DELEGATION] : [])];
+  return [
+    { name: 'intro', text: has('Task') ? INTRO : INTRO.replace(DELEGATES, ALONE) },
+    { name: 'system rules', text: RULES },
+    { name: 'doing tasks', text: TASKS },
+    { name: 'actions', text: ACTIONS },
+    ...(guides.length === 0 ? [] : [{ name: 'using tools', text: guides.join('\n\n') }]),
+    { name: 'tone and style', text: TONE },
+    { name: 'output efficiency', text: OUTPUT },
+  ];
+};
+
+/** Sections of a prompt that shows all tools. */
+export const STATIC_SECTIONS: readonly StaticSection[] = sectionsFor(() => true, true);

@@ -12,6 +12,8 @@ export const systemContext = (
   ...(breaker === '' ? [] : [piece(BREAKER, 'settings', breaker)]),
 ];
 
+const MORE = '(There is more: run `git status` with Bash to see it all.)';
+
 /** Names of the two sections. */
 export const SNAPSHOT = 'system context';
 export const BREAKER = 'cache breaker';
@@ -24,14 +26,15 @@ const piece = (name: string, source: string, text: string): PromptPiece => ({
   text,
 });
 
-export const repositoryText = (repository: RepositoryFacts): string => {
+/** `hasBash` is true if the prompt shows Bash. */
+export const repositoryText = (repository: RepositoryFacts, hasBash = true): string => {
   const { branch, defaultBranch, status, isStatusCut, commits, user } = repository;
   const lines = [
     `Branch: ${branch}`,
     ...(defaultBranch === undefined ? [] : [`Main branch: ${defaultBranch}`]),
     ...(user === undefined ? [] : [`User: ${user}`]),
     ...(status === undefined ? [] : [`Status:\n${status === '' ? '(clean)' : status}`]),
-    ...(isStatusCut ? ['(There is more: run `git status` with Bash to see it all.)'] : []),
+    ...(isStatusCut ? [hasBash ? MORE : '(There is more.)'] : []),
     ...(commits.length === 0 ? [] : [`Newest commits:\n${commits.join('\n')}`]),
   ];
   return `# The repository when this session began

@@ -26,6 +26,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly kind: ToolKind;
   /** Complete description for the model. */
   readonly prompt: string;
+  /** Passages of the prompt that name other tools. */
+  readonly mentions?: readonly ToolMention[];
   readonly input: Schema;
   /** JSON schema for the model. Default: generated from `input`. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
@@ -55,6 +57,13 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** `cancel`: an interrupt aborts the call. `block`: the call is short and finishes first. */
   readonly interruptBehavior: 'cancel' | 'block';
   call(input: z.output<Schema>, context: ToolContext): Promise<ToolOutcome>;
+}
+
+/** A passage of a description, and its replacement in a prompt that shows none of the tools that it names. */
+export interface ToolMention {
+  readonly of: readonly string[];
+  readonly text: string;
+  readonly instead: string;
 }
 
 export type ToolKind = 'builtin' | 'mcp' | 'sdk' | 'hook';

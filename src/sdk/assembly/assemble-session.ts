@@ -19,7 +19,7 @@ import { workspaceConfig } from '../lead-config/workspace-remote.js';
 import { type AnswerChannels, answerChannels } from './answer-channels.js';
 import { checkMode } from './check-mode.js';
 import type { HookFunctions } from './collect-hooks.js';
-import { swarmSetup } from './collect-tools.js';
+import { showUnless, swarmSetup } from './collect-tools.js';
 import { type LeadServicesOptions, leadServices } from './lead-services.js';
 import type { HostEnvironment } from './options/host-environment.js';
 import { type OpenedStore, openStore } from './options/open-store.js';
@@ -39,6 +39,8 @@ import { VERSION } from './version.js';
 export interface SessionAssembly {
   readonly settings: LoadedSettings;
   readonly toolNames: readonly string[];
+  /** Names of the tools that rules forbid outright. */
+  readonly hiddenTools: ReadonlySet<string>;
   /** Agent types that Task may start. */
   readonly agentNames: readonly string[];
   /** Sentences to show to the person before the first run. */
@@ -103,7 +105,9 @@ export const assembleSession = async (
   const { skein, skeinHome } = settings;
   const redaction = secretRedaction(secretValues(config.env));
   const toolRedaction = skein.redactSecrets ? redaction : NO_REDACTION;
-  const tools = toolbox(config.tools.map(toolRedaction.tool));
+  // The prompt of a resumed session keeps its tools, so a rule that came later only denies their calls.
+  const hidden: ReadonlySet<string> = isNew ? config.hiddenTools : new Set();
+  const tools = toolbox(config.tools.map((tool) => showUnless(hidden, toolRedaction.tool(tool))));
   const mode = modeSwitch(settings.mode.value, (next) => checkMode(next, host, settings));
   const surfaces = Object.entries(request.surfaces).map(([name, surface]) =>
     signingSurface(name, surface, systemClock),
@@ -164,6 +168,7 @@ export const assembleSession = async (
       settings,
       modelNamed: config.modelNamed,
       tools,
+      hidden: config.hiddenTools,
       environment,
       clones: worker?.clones,
       contextFor: (definition, agentTools) =>
@@ -203,6 +208,7 @@ export const assembleSession = async (
     settings,
     notices: [...config.notices, ...processServices.notices, ...workspace.notices],
     toolNames: tools.visible.map(({ name }) => name),
+    hiddenTools: config.hiddenTools,
     agentNames: catalog.agents.map(({ name }) => name),
     options,
     services: (opened) => leadServices(serviceOptions, opened),

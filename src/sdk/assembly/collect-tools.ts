@@ -4,9 +4,9 @@ import type { AgentCatalog } from '../../config/agents/agent-catalog.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { worktreeHome } from '../../config/workspace/state-layout.js';
 import { gitWorktrees } from '../../host/worktrees/git-worktrees.js';
+import { forbiddenTools } from '../../policy/rules/forbidden-tools.js';
 import type { KnownTools } from '../../policy/rules/never-matches.js';
 import { type AgentDefinition, givesTool } from '../../protocol/agent/agent-definition.js';
-import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { RunHookCommand } from '../../protocol/permission/hook-setup.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import type { Tool } from '../../protocol/tools/tool.js';
@@ -22,6 +22,8 @@ import { agentNotices, readAgents, withUsableRules } from './read-agents.js';
 
 interface CollectedTools {
   readonly tools: readonly Tool[];
+  /** Names of the tools that rules forbid outright. New prompts do not show them. */
+  readonly hidden: ReadonlySet<string>;
   /** Definition that a new session's lead works as. Undefined for a resumed session. */
   readonly agent: AgentDefinition | undefined;
   /** Definition that `--agent` names, also for a resumed session: its hooks and limits still apply. */
@@ -64,6 +66,7 @@ export const collectTools = async (
   const { tools, notices } = leadTools([...builtin, ...ofHost], agent);
   return {
     tools,
+    hidden: new Set(forbiddenTools(settings.rules, [...builtin, ...ofHost])),
     agent,
     named,
     catalog,
@@ -74,6 +77,13 @@ export const collectTools = async (
   };
 };
 
+/** Returns the tool for a toolbox. A forbidden tool can be called, and the rule then says why it is denied. */
+export const showUnless = (hidden: ReadonlySet<string>, tool: Tool) => ({
+  tool,
+  visible: !hidden.has(tool.name),
+  executable: true,
+});
+
 interface SwarmSetupOptions {
   readonly catalog: AgentCatalog;
   readonly settings: LoadedSettings;
@@ -81,6 +91,8 @@ interface SwarmSetupOptions {
   readonly runHook: RunHookCommand;
   /** All tools of the run. */
   readonly tools: Toolbox;
+  /** Names of the tools that rules forbid outright. */
+  readonly hidden: ReadonlySet<string>;
   /** Returns the context provider of an agent that does not share the lead's prompt. */
   readonly contextFor: (
     definition: AgentDefinition,
@@ -110,7 +122,8 @@ export const swarmSetup = (options: SwarmSetupOptions): SwarmSetup => {
     worktrees: gitWorktrees(worktreeHome(settings.skeinHome, options.environment)),
     clones: options.clones,
     ownPrompt(definition) {
-      const agentTools = toolbox(options.tools.all.filter((tool) => givesTool(definition, tool)));
+      const given = options.tools.all.filter((tool) => givesTool(definition, tool));
+      const agentTools = toolbox(given.map((tool) => showUnless(options.hidden, tool)));
       return { toolbox: agentTools, contextProvider: contextFor(definition, agentTools) };
     },
   };
@@ -126,7 +139,3 @@ const checkToolNames = (custom: readonly Tool[], builtin: readonly Tool[]): void
     taken.add(name);
   }
 };
-
-/** Returns the tool names in a prompt head, in order. */
-export const shownTools = (tools: RawJson): readonly string[] =>
-  (JSON.parse(tools) as readonly { readonly name: string }[]).map(({ name }) => name);

@@ -12,11 +12,11 @@ import { DEFAULT_LIMITS } from '../../protocol/agent/agent-limits.js';
 import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { KnownSurface } from '../../protocol/permission/signed-answer.js';
 import type { Toolbox } from '../../tools/toolbox.js';
-import { shownTools } from './collect-tools.js';
 import { keepRule } from './keep-rule.js';
 import { openArtifacts } from './open-artifacts.js';
 import type { HostEnvironment } from './options/host-environment.js';
 import type { OpenedStore } from './options/open-store.js';
+import { shownTools } from './prompt/context-provider.js';
 import { sessionCheckpoints, workspaceRoots } from './session-checkpoints.js';
 
 export interface LeadServicesOptions {

@@ -11,7 +11,7 @@ import type { SessionStore } from '../../protocol/session/session-store.js';
 import type { InitFacts } from '../api/messages/init-message.js';
 import { swarmControl } from '../control/swarm-control.js';
 import { type AssemblyOptions, openAndAssemble, type SessionAssembly } from './assemble-session.js';
-import { shownTools } from './collect-tools.js';
+import { shownTools } from './prompt/context-provider.js';
 import { VERSION } from './version.js';
 
 export interface HostSession {
@@ -40,7 +40,8 @@ export const openHostSession = async (request: AssemblyOptions): Promise<HostSes
 
 const openWith = async (request: AssemblyOptions, cleanup: CleanupStack): Promise<HostSession> => {
   const assembly = await openAndAssemble(request);
-  const { settings, notices, toolNames, agentNames, options, answerChannels } = assembly;
+  const { settings, notices, toolNames, hiddenTools, agentNames, options, answerChannels } =
+    assembly;
   const { store } = options;
   cleanup.defer(() => store.close());
   cleanup.defer(assembly.release);
@@ -64,7 +65,11 @@ const openWith = async (request: AssemblyOptions, cleanup: CleanupStack): Promis
       permissionMode: settings.mode.value,
       version: VERSION,
     },
-    notices: [...notices, ...toolNotices(shown, toolNames, request), ...session.damage],
+    notices: [
+      ...notices,
+      ...toolNotices(shown, toolNames, hiddenTools, request),
+      ...session.damage,
+    ],
     close(reason) {
       endReason ??= reason;
       return cleanup.run();
@@ -94,9 +99,11 @@ export const dryRun = async (request: AssemblyOptions): Promise<SessionAssembly>
 const toolNotices = (
   shown: readonly string[],
   usable: readonly string[],
+  hidden: ReadonlySet<string>,
   { tools = [] }: AssemblyOptions,
 ): readonly string[] => {
-  const late = tools.map(({ name }) => name).filter((name) => !shown.includes(name));
+  const names = tools.map(({ name }) => name).filter((name) => !hidden.has(name));
+  const late = names.filter((name) => !shown.includes(name));
   const lost = shown.filter((name) => !usable.includes(name));
   return [
     ...(late.length === 0

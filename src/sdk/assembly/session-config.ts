@@ -33,6 +33,8 @@ export interface SessionConfig {
   /** Environment of child processes. */
   readonly environment: Readonly<Record<string, string>>;
   readonly tools: readonly Tool[];
+  /** Names of the tools that rules forbid outright. New prompts do not show them. */
+  readonly hiddenTools: ReadonlySet<string>;
   readonly catalog: AgentCatalog;
   /** List of the agents that are not built in, as the model reads it. */
   readonly customAgents: string;
@@ -90,6 +92,7 @@ export const sessionConfig = async (
     env,
     environment: childEnvironment(env, store.owner, tmpdir()),
     tools,
+    hiddenTools: collected.hidden,
     catalog,
     customAgents,
     agent,

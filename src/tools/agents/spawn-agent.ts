@@ -62,6 +62,15 @@ export const taskTool = (listing: string): Tool =>
     name: 'Task',
     kind: 'builtin',
     prompt: listing === '' ? PROMPT : `${PROMPT}\n\nsubagent_type is one of:\n${listing}`,
+    mentions: [
+      {
+        of: ['TaskOutput', 'TaskStop'],
+        text: '; TaskOutput and TaskStop take its id',
+        instead: '',
+      },
+      { of: ['TaskOutput'], text: 'TaskOutput and TaskStop take', instead: 'TaskStop takes' },
+      { of: ['TaskStop'], text: 'TaskOutput and TaskStop take', instead: 'TaskOutput takes' },
+    ],
     input,
     describe: ({ subagent_type, description, preview }) => {
       const type = truncateLine(typeOf(subagent_type), MAX_NAME_LENGTH);

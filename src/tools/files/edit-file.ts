@@ -19,6 +19,25 @@ export const editFile = defineTool({
   name: 'Edit',
   kind: 'builtin',
   prompt: PROMPT,
+  mentions: [
+    {
+      of: ['Read'],
+      text: 'Read the file first, and again if it changed since: otherwise the edit is refused.',
+      instead: 'A file that you have not seen, or that changed since, cannot be edited.',
+    },
+    { of: ['Read'], text: ' without the line numbers that Read shows,', instead: '' },
+    {
+      of: ['MultiEdit', 'Write'],
+      text: '\n- For several changes in one file use MultiEdit; to create or replace a whole file, Write.',
+      instead: '',
+    },
+    {
+      of: ['MultiEdit'],
+      text: 'For several changes in one file use MultiEdit; to create or replace a whole file, Write.',
+      instead: 'To create or replace a whole file use Write.',
+    },
+    { of: ['Write'], text: '; to create or replace a whole file, Write.', instead: '.' },
+  ],
   input: z.strictObject({
     file_path: pathField('The file to change'),
     ...EDIT_FIELDS,

@@ -17,6 +17,13 @@ export const multiEditFile = defineTool({
   name: 'MultiEdit',
   kind: 'builtin',
   prompt: PROMPT,
+  mentions: [
+    {
+      of: ['Edit'],
+      text: ', each under the rules of Edit.',
+      instead: ': each old_string must match exactly and occur once, unless replace_all is set.',
+    },
+  ],
   input: z.strictObject({
     file_path: pathField('The file to change'),
     edits: z

@@ -30,6 +30,7 @@ export const readFile = defineTool({
   name: 'Read',
   kind: 'builtin',
   prompt: PROMPT,
+  mentions: [{ of: ['LS'], text: ': use LS', instead: '' }],
   input: z.strictObject({
     file_path: pathField('The file to read'),
     offset: z.int().min(0).optional().describe('First line to show, from 1.'),

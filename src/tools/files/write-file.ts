@@ -15,6 +15,7 @@ export const writeFile = defineTool({
   name: 'Write',
   kind: 'builtin',
   prompt: PROMPT,
+  mentions: [{ of: ['Edit'], text: '\n- To change part of a file use Edit.', instead: '' }],
   input: z.strictObject({
     file_path: pathField('The file to write'),
     content: z.string().describe('All of its new content.'),

@@ -23,6 +23,13 @@ export const editNotebook = defineTool({
   name: 'NotebookEdit',
   kind: 'builtin',
   prompt: PROMPT,
+  mentions: [
+    {
+      of: ['Read'],
+      text: 'Read it first: that shows the number (from 0) and the id of each cell.',
+      instead: 'Cells are numbered from 0.',
+    },
+  ],
   input: z.strictObject({
     notebook_path: pathField('The notebook to change'),
     cell_id: z.string().min(1).optional().describe('Id of the cell.'),

@@ -32,6 +32,7 @@ export const searchText = defineTool({
   name: 'Grep',
   kind: 'builtin',
   prompt: PROMPT,
+  mentions: [{ of: ['Read'], text: ': Read asks the user about those', instead: '' }],
   input: z.strictObject({
     pattern: z.string().min(1).max(10_000).describe('The regular expression.'),
     path: z

@@ -38,6 +38,15 @@ export const runCommand = defineTool({
   name: 'Bash',
   kind: 'builtin',
   prompt: PROMPT,
+  mentions: [
+    {
+      of: ['TaskOutput', 'TaskStop'],
+      text: ' with an id for TaskOutput and TaskStop',
+      instead: '',
+    },
+    { of: ['TaskOutput'], text: 'TaskOutput and TaskStop', instead: 'TaskStop' },
+    { of: ['TaskStop'], text: 'TaskOutput and TaskStop', instead: 'TaskOutput' },
+  ],
   input: z.strictObject({
     command: z.string().min(1).describe('The command line.'),
     timeout: z.int().min(1).optional().describe('Milliseconds until it is stopped.'),

@@ -16,6 +16,7 @@ export const createTask = defineTool({
   name: 'TaskCreate',
   kind: 'builtin',
   prompt: PROMPT,
+  mentions: [{ of: ['TodoWrite'], text: ' Your own steps are for TodoWrite.', instead: '' }],
   input: z.strictObject({
     subject: text(MAX_SUBJECT_LENGTH).describe('In a few words.'),
     description: z.string().max(MAX_DESCRIPTION_LENGTH).describe('All that its owner needs.'),

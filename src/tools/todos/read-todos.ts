@@ -9,6 +9,7 @@ export const readTodos = defineTool({
   name: 'TodoRead',
   kind: 'builtin',
   prompt: PROMPT,
+  mentions: [{ of: ['TodoWrite'], text: ', as TodoWrite last saved it', instead: '' }],
   input: z.strictObject({}),
   describe: () => 'TodoRead',
   isReadOnly: () => true,

@@ -23,6 +23,7 @@ export const searchWeb = defineTool({
   name: 'WebSearch',
   kind: 'builtin',
   prompt: PROMPT,
+  mentions: [{ of: ['WebFetch'], text: '; WebFetch reads one of the pages', instead: '' }],
   input: z
     .strictObject({
       query: z.string().min(2).max(1_000).describe('What to search for.'),

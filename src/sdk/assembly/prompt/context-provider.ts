@@ -61,7 +61,7 @@ export interface ContextProviderOptions {
   /** Facts for the prompt sections, except the facts that this provider finds itself. */
   readonly facts: Omit<
     PromptFacts,
-    'memoryFiles' | 'hasRules' | 'model' | 'environment' | 'mcpInstructions'
+    'memoryFiles' | 'hasRules' | 'model' | 'environment' | 'mcpInstructions' | 'tools' | 'mayFork'
   > & { readonly environment: Omit<PromptFacts['environment'], 'cwd' | 'isGitRepository'> };
   readonly isGitRepository: (cwd: string) => boolean;
   readonly wishes: PromptChoices;
@@ -84,6 +84,7 @@ export interface ContextProviderOptions {
 export const contextProvider = (options: ContextProviderOptions): ContextProvider => {
   const { memory, capabilities, mcpDelta } = options;
   const registry = new SectionRegistry(dynamicSections(mcpDelta));
+  const ownTools = shownTools(options.tools);
   const boundary = hasBoundary(capabilities.provider, options.betasDisabled);
   const notified = new Set<string>();
   const notifyOnce = (sentences: readonly string[]) => {
@@ -111,6 +112,7 @@ export const contextProvider = (options: ContextProviderOptions): ContextProvide
   const ambient = (): AmbientFacts => ({
     date: options.today(),
     mode: options.mode(),
+    canShowPlan: ownTools.includes('ExitPlanMode'),
     branch: options.branch() ?? null,
     mcp: mcpDelta ? options.mcpInstructions() : null,
   });
@@ -146,8 +148,12 @@ export const contextProvider = (options: ContextProviderOptions): ContextProvide
         loadMemory(),
         isKept ? undefined : readRepository(cwd),
       ]);
+      // The text depends on the tools in the prompt, which a resumed session keeps.
+      const shown = shownTools(tools);
       const dynamic = registry.resolve({
         ...options.facts,
+        tools: shown,
+        mayFork: shown.includes('Task'),
         memoryFiles: found.files,
         hasRules: found.rules.length > 0,
         model,
@@ -160,9 +166,13 @@ export const contextProvider = (options: ContextProviderOptions): ContextProvide
       });
       if (kept !== undefined && isKept && !isRenewed && isUnchanged(kept, dynamic)) return kept;
       isRenewed = false;
-      const text = isKept ? known : snapshot && repositoryText(snapshot);
+      const text = isKept ? known : snapshot && repositoryText(snapshot, shown.includes('Bash'));
       const context = systemContext(text, options.breaker);
-      const pieces = choosePrompt(assemblePrompt(dynamic, boundary), options.wishes, context);
+      const pieces = choosePrompt(
+        assemblePrompt(dynamic, boundary, shown),
+        options.wishes,
+        context,
+      );
       return promptHead(pieces, {
         tools,
         ttl,
@@ -189,6 +199,10 @@ export const contextProvider = (options: ContextProviderOptions): ContextProvide
     },
   };
 };
+
+/** Returns the tool names in a prompt head, in order. */
+export const shownTools = (tools: RawJson): readonly string[] =>
+  (JSON.parse(tools) as readonly { readonly name: string }[]).map(({ name }) => name);
 
 const breakerOf = (texts: ReadonlyMap<string, string>): string => texts.get(BREAKER) ?? '';
 

@@ -61,7 +61,6 @@ const MEMORY_SHARE = 0.2;
 export const makeContextProvider = (request: ContextProviderRequest): ContextProvider => {
   const { host, flags, settings, tools, agent, cwd, model, environment } = request;
   const { skein } = settings;
-  const names = tools.visible.map(({ name }) => name);
   const { usable } = windowThresholds(model, skein.contextWindow);
   return contextProvider({
     memory: makeMemoryFiles(request, request.loaded),
@@ -75,9 +74,7 @@ export const makeContextProvider = (request: ContextProviderRequest): ContextPro
     today: () => localDate(systemClock.now()),
     mode: () => request.mode.mode,
     facts: {
-      tools: names,
       isInteractive: request.isInteractive,
-      mayFork: names.includes('Task'),
       agents: request.agents,
       defaultModel: request.defaultModel,
       environment: {

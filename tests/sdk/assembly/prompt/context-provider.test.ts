@@ -90,9 +90,7 @@ const providerOver = (world: Partial<World> = {}, given: Partial<ContextProvider
     today: () => now.date,
     mode: () => now.mode,
     facts: {
-      tools: ['Read', 'Bash'],
       isInteractive: true,
-      mayFork: false,
       agents: '',
       isOneShot: false,
       defaultModel: REQUEST.model,
@@ -229,14 +227,12 @@ describe('the static zone', () => {
     date: anyText,
     branch: anyText,
     append: anyText,
-    tools: anyTexts,
     ceilings: anyTexts,
     additionalDirectories: anyTexts,
     paths: anyTexts,
     language: fc.option(anyText, { nil: undefined }),
     breaker: anyText,
     isInteractive: fc.boolean(),
-    mayFork: fc.boolean(),
     isOneShot: fc.boolean(),
     agents: fc.constantFrom('', '- scout: Looks around.'),
     mcpDelta: fc.boolean(),
@@ -248,8 +244,8 @@ describe('the static zone', () => {
     await fc.assert(
       fc.asyncProperty(anyRun, async (run) => {
         const { cwd, model, date, branch, append, paths, language, breaker, mcpDelta } = run;
-        const { tools, ceilings, additionalDirectories, mode } = run;
-        const { isInteractive, mayFork, agents, isOneShot } = run;
+        const { ceilings, additionalDirectories, mode } = run;
+        const { isInteractive, agents, isOneShot } = run;
         const memory = { files: paths.map((path) => file({ path })), rules: [rule()] };
         const servers = paths.map((server) => ({ server, text: server }));
         const { provider } = providerOver(
@@ -259,10 +255,8 @@ describe('the static zone', () => {
             breaker,
             mcpDelta,
             facts: {
-              tools,
               ceilings,
               isInteractive,
-              mayFork,
               agents,
               isOneShot,
               defaultModel: 'x',
