@@ -10,6 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { createRedactor, secretValues } from '../policy/redaction/redact.js';
 import { interrupts, signals } from '../terminal/input/interrupts.js';
 import { drainOutput, outputBackpressure } from '../terminal/output/output-backpressure.js';
+import {
+  releaseLostTerminals,
+  standardTerminals,
+} from '../terminal/output/release-lost-terminals.js';
 import type { TerminalHost } from '../terminal/terminal-host.js';
 import { noticeText, sanitize } from '../terminal/text/sanitize.js';
 import { commandLine, reportError } from './command-line.js';
@@ -46,7 +50,11 @@ const restorers = new Set<() => void>();
 const restoreTerminal = () => {
   for (const restore of [...restorers].reverse()) restore();
 };
-process.once('exit', restoreTerminal);
+const terminals = standardTerminals();
+process.once('exit', () => {
+  restoreTerminal();
+  releaseLostTerminals(terminals);
+});
 
 const host: TerminalHost = {
   env: process.env,

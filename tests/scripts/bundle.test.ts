@@ -43,7 +43,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   protocol: 50,
   sdk: 42,
   store: 51,
-  terminal: 5,
+  terminal: 6,
   tools: 59,
 };
 

@@ -125,7 +125,12 @@ class Repl {
       return await Promise.race([prepared, this.over]);
     } finally {
       stopListening();
+      // A closed terminal ends the input and sends SIGHUP, which must not cut off the close.
+      const stopIgnoring = this.host.onSignal((signal) => {
+        if (signal !== 'SIGHUP') this.host.quit(ExitCode.interrupted);
+      });
       if (!(await closeInTime(this.replSession.close()))) this.printer.remark(NOT_CLOSED);
+      stopIgnoring();
     }
   }
 

@@ -7,6 +7,8 @@ import type { Scene } from '../skein-process.js';
 
 const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
 
+const RECORD_EXIT = resolve('tests/fakes/terminal/record-exit.mjs');
+
 export interface Screen {
   /** Sends text unchanged, without Enter. */
   type(text: string): void;
@@ -33,6 +35,8 @@ export interface Screen {
   kill(signal: NodeJS.Signals): void;
   /** Resolves with the text as soon as it contains `what`. */
   shows(what: string | RegExp): Promise<string>;
+  /** Closes the terminal, which sends SIGHUP to the program. Idempotent. */
+  close(): void;
   /** Resolves with the exit code of the program. */
   ended(): Promise<number>;
 }
@@ -52,12 +56,21 @@ export interface ScreenOptions {
   readonly jobs?: boolean;
   readonly columns?: number;
   readonly rows?: number;
+  /** File that gets the exit code and the signal of the program as JSON. */
+  readonly exitFile?: string;
 }
 
 export const openScreen = (
   { home, skeinHome, workspace, tmp, simulator }: Scene,
   args: readonly string[],
-  { env = {}, after = 'true', jobs = false, columns = 120, rows = 40 }: ScreenOptions = {},
+  {
+    env = {},
+    after = 'true',
+    jobs = false,
+    columns = 120,
+    rows = 40,
+    exitFile,
+  }: ScreenOptions = {},
 ): Screen => {
   count += 1;
   const server = `skein-${process.pid}-${count}`;
@@ -77,10 +90,16 @@ export const openScreen = (
     ...env,
   };
   const settings = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
-  const command = [process.execPath, PROGRAM, ...args].map(quoted).join(' ');
+  const recorder = exitFile === undefined ? [] : [process.execPath, RECORD_EXIT, exitFile];
+  const command = [...recorder, process.execPath, PROGRAM, ...args].map(quoted).join(' ');
   const line = `${jobs ? 'set -m; ' : ''}env -i ${settings.join(' ')} ${command}; echo "it ended with $?"; ${after}; sleep 600`;
   tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), '-c', workspace, line);
-  onTestFinished(() => void tmux('kill-server'));
+  let isClosed = false;
+  const close = () => {
+    if (!isClosed) tmux('kill-server');
+    isClosed = true;
+  };
+  onTestFinished(close);
   const text = () =>
     tmux('capture-pane', '-p', '-S', '-5000')
       .replaceAll(/[ \t]+$/gm, '')
@@ -140,6 +159,7 @@ export const openScreen = (
       execFileSync('tmux', ['-L', server, 'load-buffer', '-'], { input: pasted });
       tmux('paste-buffer', '-p');
     },
+    close,
     async ended() {
       const shown = await shows(/it ended with \d+/);
       return Number(/it ended with (\d+)/.exec(shown)?.[1]);
