@@ -33,6 +33,8 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
       const assembler = new BlockAssembler();
       let started = false;
       let response: IncomingMessage;
+      /** Received parts of the event stream; undefined before it starts. */
+      let contentCount: number | undefined;
       const partial = () => ({
         messageId: assembler.messageId,
         usage: assembler.usage,
@@ -51,10 +53,19 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
       };
       try {
         const send = await senderFor(betas);
-        response = await send(body, signal);
+        response = await send(body, signal, () => contentCount);
         const { statusCode = 0, headers } = response;
         if (statusCode < 200 || statusCode > 299) throw await errorOfResponse(response);
-        await readEvents(response, { take, failed: (data) => errorOfEvent(data, headers) });
+        let received = 0;
+        contentCount = received;
+        await readEvents(response, {
+          take,
+          failed: (data) => errorOfEvent(data, headers),
+          onContent: () => {
+            received += 1;
+            contentCount = received;
+          },
+        });
       } catch (error) {
         if (signal.aborted) throw aborted();
         throw toModelFailure(error, partial(), started);

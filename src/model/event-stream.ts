@@ -9,6 +9,8 @@ interface EventSink {
   take(event: StreamEvent): void;
   /** Receives the data of an `error` event. Returns the error that `readEvents` rejects with. */
   failed(data: string): Error;
+  /** Called for content. Pings and comments are no content. */
+  onContent?(): void;
 }
 
 /** Resolves at the end of the response. Destroys the response and rejects if the sink throws. */
@@ -58,6 +60,8 @@ export class EventStream {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     if (end === 0) {
       this.partialLine.push(chunk);
+      // Only an event with content has a line that needs several chunks.
+      if (this.partialLine.length > 1) this.sink.onContent?.();
       return;
     }
     const whole = end === chunk.length ? chunk : chunk.subarray(0, end);
@@ -87,6 +91,7 @@ export class EventStream {
     [this.name, this.data] = [null, null];
     if (name === null || name === 'ping') return;
     if (name === 'error') throw this.sink.failed(data ?? '');
+    this.sink.onContent?.();
     if (data) this.sink.take(JSON.parse(data) as StreamEvent);
   }
 }

@@ -21,11 +21,13 @@ interface Destination {
 
 /**
  * Sends the body and resolves with the response, also for an HTTP error. Rejects with the network error, or
- * with an AbortError.
+ * with an AbortError. `progress` returns a number that grows with the content of the response; while it returns
+ * undefined, every received byte is progress.
  */
 export type Send = (
   body: readonly Uint8Array[],
   signal: AbortSignal,
+  progress?: () => number | undefined,
 ) => Promise<http.IncomingMessage>;
 
 export const httpExchange = ({ env, stallWatch }: ExchangeOptions) => {
@@ -40,14 +42,15 @@ export const httpExchange = ({ env, stallWatch }: ExchangeOptions) => {
   };
   return (destination: Destination): Send => {
     const template = { ...requestTemplate(destination), stallWatch };
-    return async (body, signal) => {
+    return async (body, signal, progress) => {
       const agent = await agentFor(destination.url);
+      const sent = { body, signal, progress };
       try {
-        return await exchange(template, agent, body, signal);
+        return await exchange(template, agent, sent);
       } catch (error) {
         // The server closed the idle connection before it read the request, so one retry is safe.
         if (!(error instanceof StaleConnection)) throw error;
-        return exchange(template, agent, body, signal);
+        return exchange(template, agent, sent);
       }
     };
   };
@@ -86,11 +89,16 @@ const UNCOMPRESSED = [['accept-encoding', 'identity']] as const;
 
 type RequestTemplate = ReturnType<typeof requestTemplate> & { readonly stallWatch: StallWatch };
 
+interface SentRequest {
+  readonly body: readonly Uint8Array[];
+  readonly signal: AbortSignal;
+  readonly progress: (() => number | undefined) | undefined;
+}
+
 const exchange = (
   { transport, address, headers, host, stallWatch }: RequestTemplate,
   agent: http.Agent,
-  body: readonly Uint8Array[],
-  signal: AbortSignal,
+  { body, signal, progress }: SentRequest,
 ): Promise<http.IncomingMessage> =>
   new Promise((resolve, reject) => {
     const length = body.reduce((sum, piece) => sum + piece.length, 0);
@@ -98,7 +106,7 @@ const exchange = (
     const request = transport.request({ ...address, headers: all, agent });
     let answer: http.IncomingMessage | undefined;
     const release = stallWatch.watch({
-      progress: () => request.socket?.bytesRead ?? 0,
+      progress: () => progress?.() ?? request.socket?.bytesRead ?? 0,
       // Once a response has started, only the response stream passes errors on to its reader.
       onStall: (error) => destroyWith(answer ?? request, error),
     });

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { anthropicModel } from '../../src/model/anthropic-model.js';
@@ -18,19 +18,23 @@ const BODY =
 const streamOf = (events: readonly { type: string }[]): string =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
+/** Starts the server. Returns its URL. */
+const listen = async (server: Server): Promise<string> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
 /** Sends a request to a server that always returns this answer. */
 const askServer = async (type: string, answer: string) => {
   const server = createServer((request, response) => {
     request.resume();
     response.writeHead(200, { 'content-type': type }).end(answer);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
   const model = anthropicModel({
     apiKey: 'key',
     authToken: undefined,
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: await listen(server),
     env: {},
     clock: systemClock,
     streamIdleTimeoutMs: 60_000,
@@ -184,6 +188,31 @@ describe('the Messages API', () => {
     const [broken] = await Promise.allSettled([answer, stalled]);
     const message = 'The model has sent nothing for 60 seconds.';
     expect(broken).toMatchObject({ reason: { kind: 'stalled', message } });
+  });
+
+  test('fails as stalled if the stream consists of pings and comments', async () => {
+    const clock = virtualClock();
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(streamOf([START]));
+      const timer = setInterval(() => {
+        response.write('event: ping\ndata: {"type": "ping"}\n\n: still here\n\n');
+        void clock.advance(30_000);
+      }, 5);
+      response.on('close', () => clearInterval(timer));
+    });
+    const model = anthropicModel({
+      apiKey: 'key',
+      authToken: undefined,
+      baseUrl: await listen(server),
+      env: {},
+      clock,
+      streamIdleTimeoutMs: 60_000,
+    });
+    const sink = { started: () => {}, blockEnded: () => {} };
+    const request = { model: 'm', body: [Buffer.from(BODY)] };
+    const answer = model.stream(request, sink, new AbortController().signal);
+    await expect(answer).rejects.toMatchObject({ kind: 'stalled' });
   });
 
   const START = { type: 'message_start', message: { id: 'msg_1', model: 'm', usage: {} } };
