@@ -304,9 +304,11 @@ export const agentMachine = setup({
     retrying: {
       invoke: {
         src: 'pause',
-        input: ({ context: { retries, failure } }) => {
+        input: ({ context }) => {
+          const { retries, failure } = context;
           const { message: reason = '', retryAfterMs = null } = failure ?? {};
-          return { reason, retries, retryAfterMs };
+          const maxRetries = turnOutcome.maxRetriesAfter(context, failure);
+          return { reason, retries, maxRetries, retryAfterMs };
         },
       },
       on: { 'pause.over': { target: 'streaming', actions: 'beginAttempt' } },

@@ -49,11 +49,18 @@ const afterFailure = (context: AgentContext, failed: TurnFailed): Change => {
   if (isFallbackDue(context, overloads)) {
     return { ...discarded, failure: failed, onFallback: true, retries: 0, overloads: 0 };
   }
-  if (isTransient(failed.kind) && context.retries < context.limits.maxRetries) {
+  if (isTransient(failed.kind) && context.retries < maxRetriesAfter(context, failed)) {
     return { ...discarded, failure: failed, retries: context.retries + 1, overloads };
   }
   return { ...discarded, stop: stops.modelError(failed.message) };
 };
+
+/** Retries after a failure that hardly passes by itself: three attempts in all. */
+const MAX_PERMANENT_RETRIES = 2;
+
+/** Returns the maximum number of retries after this failure. */
+const maxRetriesAfter = ({ limits }: AgentContext, failed: TurnFailed | null): number =>
+  failed?.isPermanent ? Math.min(limits.maxRetries, MAX_PERMANENT_RETRIES) : limits.maxRetries;
 
 /** The turn was not sent, because its prompt would be too long. */
 const beforeTurn = (context: AgentContext, gapTokens: number): Change => ({
@@ -120,6 +127,7 @@ export const turnOutcome = {
   beforeTurn,
   afterDecline,
   afterReview,
+  maxRetriesAfter,
   mayCompact,
   END_OF_TURN,
   END_OF_RUN,

@@ -1,5 +1,6 @@
 /** Converts an error of the SDK or the network to a ModelFailure whose message says what to do. */
 import { type FailureKind, ModelFailure, type PartialTurn } from '../protocol/model/model-port.js';
+import { networkProblem } from './network-problem.js';
 import { StalledError } from './stall-watch.js';
 
 /** Fields shared by the errors of the SDK, so that its classes need not be imported. */
@@ -35,10 +36,24 @@ export const toModelFailure = (
   }
   const kind = hasStarted ? 'dropped' : 'unreachable';
   const [root] = causeChain(thrown).reverse();
-  const reason = root instanceof Error ? root.message : String(thrown);
+  const reason = root instanceof Error ? messageOf(root) : String(thrown);
   const problem = describeProblem(root, hasStarted);
-  return new ModelFailure(kind, `${problem}: ${reason}.`, { partial, cause: thrown });
+  if (hasStarted) {
+    return new ModelFailure(kind, `${problem}: ${reason}.`, { partial, cause: thrown });
+  }
+  const { advice, isPermanent } = networkProblem(root);
+  return new ModelFailure(kind, `${problem}: ${reason}. ${advice}`, {
+    partial,
+    isPermanent,
+    cause: thrown,
+  });
 };
+
+/** Returns the message. An AggregateError of several addresses has messages only in its parts. */
+const messageOf = (error: Error): string =>
+  error instanceof AggregateError && error.message === ''
+    ? error.errors.map((part) => (part instanceof Error ? part.message : String(part))).join(', ')
+    : error.message;
 
 const describeProblem = (root: unknown, hasStarted: boolean): string => {
   if (root instanceof SyntaxError || root instanceof TypeError) {

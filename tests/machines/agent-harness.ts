@@ -149,11 +149,12 @@ export const asking = (id: string, kind: CallKind = 'writes'): AgentEvent => ({
 
 export const failed = (
   kind: Extract<AgentEvent, { type: 'turn.failed' }>['kind'],
-  detail: { retryAfterMs?: number; gapTokens?: number } = {},
+  detail: { retryAfterMs?: number; gapTokens?: number; isPermanent?: boolean } = {},
 ): AgentEvent => ({
   type: 'turn.failed',
   kind,
   message: `It was ${kind}.`,
   retryAfterMs: detail.retryAfterMs ?? null,
   gapTokens: detail.gapTokens ?? null,
+  isPermanent: detail.isPermanent ?? false,
 });

@@ -38,6 +38,20 @@ describe('a transient model failure', () => {
     });
   });
 
+  test.each([
+    [10, 2],
+    [1, 1],
+    [0, 0],
+  ])('with a cause that hardly passes is retried twice at most (limit %i)', (maxRetries, tries) => {
+    const agent = agentHarness({ limits: { maxRetries } });
+    for (let sent = 0; sent <= tries; sent += 1) {
+      agent.send(failed('unreachable', { isPermanent: true }), pauseOver);
+    }
+    expect(agent.state).toBe('stopped');
+    expect(agent.pauses).toHaveLength(tries);
+    expect(agent.pauses.every((pause) => pause.maxRetries === tries)).toBe(true);
+  });
+
   test('is not retried if the limit is zero', () => {
     const agent = agentHarness({ limits: { maxRetries: 0 } });
     agent.send(failed('server'));

@@ -110,7 +110,7 @@ describe('a connection error', () => {
     const found = toModelFailure(refused, partial, false);
     expect([found.kind, found.message]).toEqual([
       'unreachable',
-      'The model could not be reached: connect ECONNREFUSED 127.0.0.1:1.',
+      'The model could not be reached: connect ECONNREFUSED 127.0.0.1:1. Check the network, the proxy and ANTHROPIC_BASE_URL.',
     ]);
   });
 

@@ -337,9 +337,10 @@ const failAttempt = (
 ): void => {
   const { feed, governor, clock } = context.deps;
   const { turn, attempt } = sending;
-  const { kind, message, retryAfterMs } = failure;
+  const { kind, message, retryAfterMs, isPermanent } = failure;
   recordFailure(context, sending, failure);
   feed.emit({ type: 'attempt.discarded', turn, attempt, reason: message });
   if (kind === 'rate-limited') governor.holdUntil(clock.now() + (retryAfterMs ?? 1_000));
-  send({ type: 'turn.failed', kind, message, retryAfterMs, gapTokens: parseTokenOverrun(message) });
+  const gapTokens = parseTokenOverrun(message);
+  send({ type: 'turn.failed', kind, message, retryAfterMs, gapTokens, isPermanent });
 };

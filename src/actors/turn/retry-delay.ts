@@ -18,7 +18,7 @@ const MAX_SERVER_DELAY_MS = 3_600_000;
  * that agents do not retry in step.
  */
 export const backoffMs = (
-  { retries, retryAfterMs }: Omit<RetryDelayInput, 'reason'>,
+  { retries, retryAfterMs }: Pick<RetryDelayInput, 'retries' | 'retryAfterMs'>,
   random: Random,
 ): number => {
   if (retryAfterMs !== null) return Math.min(retryAfterMs, MAX_SERVER_DELAY_MS);
@@ -26,16 +26,16 @@ export const backoffMs = (
   return Math.round(Math.min(doubled, MAX_DELAY_MS) * (1 - random() / 4));
 };
 
+const noticeText = ({ retries, maxRetries, reason }: RetryDelayInput, ms: number): string =>
+  `Attempt ${retries + 1} of ${maxRetries + 1} starts in ${Math.ceil(ms / 1000)} s. ${reason}`;
+
 /** Minimum delay that people are notified about. */
-const MIN_NOTICE_MS = 1_000;
+const MIN_NOTICE_MS = 300;
 
 export const retryDelay =
   (clock: Clock, random: Random, feed: Feed): SlotWork<EventObject, RetryDelayInput> =>
   ({ input, sendBack }) => {
     const ms = backoffMs(input, random);
-    if (ms >= MIN_NOTICE_MS) {
-      const text = `Trying again in ${Math.ceil(ms / 1000)} s. ${input.reason}`;
-      feed.emit({ type: 'notice', text });
-    }
+    if (ms >= MIN_NOTICE_MS) feed.emit({ type: 'notice', text: noticeText(input, ms) });
     return clock.wakeAt(clock.now() + ms, () => sendBack({ type: 'pause.over' }));
   };

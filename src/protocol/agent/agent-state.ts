@@ -63,6 +63,8 @@ export interface TurnFailed {
   readonly message: string;
   readonly retryAfterMs: number | null;
   readonly gapTokens: number | null;
+  /** True if few retries suffice, because the cause hardly passes by itself. */
+  readonly isPermanent?: boolean;
 }
 
 export type AgentEvent =
@@ -138,6 +140,8 @@ export interface TurnInput {
 export interface RetryDelayInput {
   /** The failure, in words for people. */
   readonly reason: string;
+  /** Number of the retry that follows, from 1. */
   readonly retries: number;
+  readonly maxRetries: number;
   readonly retryAfterMs: number | null;
 }

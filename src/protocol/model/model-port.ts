@@ -73,6 +73,8 @@ export class ModelFailure extends SkeinError {
   /** Delay that the server asked for, in milliseconds. */
   readonly retryAfterMs: number | null;
   readonly partial: PartialTurn | null;
+  /** True if the cause hardly passes by itself, such as an unknown host: few retries suffice. */
+  readonly isPermanent: boolean;
   constructor(
     kind: FailureKind,
     message: string,
@@ -80,6 +82,7 @@ export class ModelFailure extends SkeinError {
       status?: number | undefined;
       retryAfterMs?: number | undefined;
       partial?: PartialTurn;
+      isPermanent?: boolean;
       cause?: unknown;
     } = {},
   ) {
@@ -88,6 +91,7 @@ export class ModelFailure extends SkeinError {
     this.status = detail.status ?? null;
     this.retryAfterMs = detail.retryAfterMs ?? null;
     this.partial = detail.partial ?? null;
+    this.isPermanent = detail.isPermanent ?? false;
   }
 }
 

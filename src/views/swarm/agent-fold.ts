@@ -197,7 +197,10 @@ export class AgentFold {
         this.hasAnswered = event.stopReason === 'end_turn';
         break;
       case 'turn.failed':
-        this.failure = { kind: textOr(event.kind, null), message: textOr(event.message, '') };
+        this.failure = {
+          kind: textOr(event.kind, null),
+          message: `attempt ${Number(event.attempt) || 1} failed: ${textOr(event.message, '')}`,
+        };
         this.enter('retrying', ts);
         break;
       case 'request.queued':

@@ -126,15 +126,20 @@ describe('a run stops with', () => {
     expect(second?.simulator.requests).toHaveLength(2);
   });
 
-  test('model_error: the server is unreachable', async () => {
+  test('model_error: no server listens at the local address, after three attempts', async () => {
     const { run, simulator } = await setScene();
     await simulator.close();
-    const { code, result } = await run(['-p', 'go', ...STREAM], never);
+    const { code, result, lines } = await run(['-p', 'go', ...STREAM]);
     expect(code).toBe(1);
     expect(result).toMatchObject({
       stop_reason: 'model_error',
-      result: expect.stringContaining('could not be reached'),
+      result: expect.stringMatching(/could not be reached: .*check ANTHROPIC_BASE_URL\.$/),
     });
+    const texts = lines.flatMap(({ subtype, text }) => (subtype === 'notice' ? [text] : []));
+    expect(texts).toEqual([
+      expect.stringMatching(/^Attempt 2 of 3 starts in 1 s\. .*check ANTHROPIC_BASE_URL\.$/),
+      expect.stringMatching(/^Attempt 3 of 3 starts in 1 s\. .*check ANTHROPIC_BASE_URL\.$/),
+    ]);
   });
 
   test('model_error: the output limit cuts every answer', async () => {

@@ -166,11 +166,14 @@ describe('an agent waits', () => {
   });
 
   test('for a retry after a failure, or for the rate limit if that was the cause', () => {
-    const failed = (kind: string) => of('a_1', 'turn.failed', { kind, message: 'No.' });
-    expect(lead(started, failed('overloaded'))).toMatchObject({ kind: 'retry', detail: 'No.' });
+    const failed = (kind: string) => of('a_1', 'turn.failed', { kind, attempt: 2, message: 'No.' });
+    expect(lead(started, failed('overloaded'))).toMatchObject({
+      kind: 'retry',
+      detail: 'attempt 2 failed: No.',
+    });
     expect(lead(started, failed('rate-limited'))).toMatchObject({
       kind: 'rate-limit',
-      detail: 'No.',
+      detail: 'attempt 2 failed: No.',
     });
     expect(lead(of('a_1', 'agent.restarted', { reason: 'A defect.' }))).toMatchObject({
       kind: 'retry',
