@@ -28,6 +28,7 @@ export const commandLine = async (args: readonly string[], host: TerminalHost): 
       return await hostedMode(host);
     }
     refuseUnknownWord(args, program);
+    if (host.stdin.isTTY !== true) refuseSingleWord(args, program);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -80,6 +81,26 @@ const refuseTypo = (prompt: string | undefined, program: Command): void => {
     `There is no command "${prompt}". Did you mean skein ${suggestion}? As a prompt, give it with -p.`,
   );
 };
+
+/**
+ * Throws UsageError for a single word that is no command. Without a terminal nobody can stop the run,
+ * and a script that names a command of another version would pay for a prompt.
+ */
+const refuseSingleWord = ([word, ...more]: readonly string[], program: Command): void => {
+  if (word === undefined || more.length > 0 || !/^[^-\s]\S*$/.test(word)) return;
+  const names = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+  if ([...names, 'help'].includes(word)) return;
+  refuseTypo(word, program);
+  const start = word.slice(0, SIMILAR_START).toLowerCase();
+  const near = names.filter((name) => name.startsWith(start));
+  const hint = near.length === 0 ? '' : ` Near: ${near.join(', ')}.`;
+  throw new UsageError(
+    `There is no command "${word.slice(0, 60)}".${hint} skein --help lists the commands; a prompt of one word needs -p.`,
+  );
+};
+
+/** Number of letters that a near command starts with. */
+const SIMILAR_START = 2;
 
 /** Gives errors of Commander the prefix `skein:`, and adds how to find a session id. */
 const rewordCommanderError = (text: string): string =>

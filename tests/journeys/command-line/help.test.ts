@@ -74,6 +74,12 @@ describe('the help', () => {
 
 describe('a misspelled command or flag', () => {
   test.each([
+    [
+      ['skills'],
+      /^skein: There is no command "skills"\. skein --help lists the commands; a prompt of one word needs -p\.\n$/,
+    ],
+    [['statistics'], /^skein: There is no command "statistics"\. Near: stop\. skein --help lists/],
+    [['/commit'], /^skein: There is no command "\/commit"\. /],
     [['doctr'], /^skein: There is no command "doctr"\. Did you mean skein doctor\?/],
     [['sesions'], /Did you mean skein sessions\?/],
     [['--modle', 'opus', '-p', 'x'], /Did you mean --model\?/],
