@@ -1,6 +1,6 @@
 /**
  * `npm run test:soak`: ten storms over swarms of 200 agents, the laws with a kill at every journal write,
- * worktrees that are edited at random, and every rollback of Redis. With seeds (`npm run test:soak -- 3 17`) it runs only the storms
+ * worktrees that are edited at random, and every rollback and wrong key of Redis. With seeds (`npm run test:soak -- 3 17`) it runs only the storms
  * of these seeds. Prints a line for each seed and ends with the exit code of the tests.
  */
 import { spawn } from 'node:child_process';
@@ -14,12 +14,7 @@ const args = process.argv.slice(2);
 const folders =
   args.length > 0
     ? ['tests/chaos']
-    : [
-        'tests/chaos',
-        'tests/laws',
-        'tests/host/worktrees',
-        'tests/journeys/workers/redis-rollback.test.ts',
-      ];
+    : ['tests/chaos', 'tests/laws', 'tests/host/worktrees', 'tests/journeys/redis'];
 const seeds = args.length > 0 ? args : Array.from({ length: 10 }, (_, at) => String(at + 1));
 await ensureInstalled(root);
 await ensureBuilt(root);

@@ -16,6 +16,8 @@ export interface MissingWorkersDeps {
   readonly feed: Feed;
   /** Returns the number of remote agents that have not ended. */
   readonly open: () => number;
+  /** Ends agents whose job is gone. Called with every check. Rejects with SkeinError. */
+  readonly endJobless: () => Promise<void>;
 }
 
 export class MissingWorkersNotice {
@@ -52,7 +54,7 @@ export class MissingWorkersNotice {
   }
 
   private async check(): Promise<void> {
-    const { jobs, open, outages } = this.deps;
+    const { jobs, open, outages, endJobless } = this.deps;
     const count = open();
     this.cancelTimer = undefined;
     if (count === 0) return;
@@ -61,6 +63,7 @@ export class MissingWorkersNotice {
       const hasNoWorkers = workers.length === 0;
       if (!hasNoWorkers || !this.wasStoreAway) this.report(hasNoWorkers, count);
       this.wasStoreAway = outages?.outage !== undefined;
+      await endJobless();
     } catch (error) {
       // An outage is reported elsewhere.
       if (!(error instanceof SkeinError)) throw error;

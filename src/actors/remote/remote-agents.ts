@@ -15,6 +15,7 @@ import type { AgentNode } from '../tree/agent-node.js';
 import { type AgentRecord, applyFinalRecord, finalStop } from '../tree/agent-record.js';
 import { type AgentEntry, type AgentRegistry, isLive } from '../tree/agent-registry.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
+import { JoblessAgents, LOST_JOB } from './jobless-agents.js';
 import { LossCheck } from './loss-check.js';
 import { MissingWorkersNotice } from './missing-workers-notice.js';
 import type { RemoteDispatch } from './remote-dispatch.js';
@@ -83,6 +84,14 @@ export class RemoteAgents {
       nodeOf,
       requeue,
     });
+    const joblessAgents = new JoblessAgents({
+      live: () =>
+        [...registry.all()].filter((entry) => isLive(entry) && this.isHandedOverHere(entry)),
+      applyEnd: (entry) => this.applyRemoteEnd(entry),
+      forget: (entry) => this.forget(entry, LOST_JOB),
+      session,
+      dispatch,
+    });
     this.checkLosses = () => session.losses?.onServerChange(() => lossCheck.run()) ?? (() => {});
     this.store = store;
     this.session = session.meta.id;
@@ -102,6 +111,7 @@ export class RemoteAgents {
       jobs: store.jobs,
       outages: store.outages,
       open: () => this.open,
+      endJobless: () => joblessAgents.endAll(),
       clock,
       feed,
     });
@@ -139,6 +149,12 @@ export class RemoteAgents {
     if (tag.kind === 'background') return true;
     const parent = this.deps.registry.parentOf(entry);
     return parent === undefined ? this.deps.lead.isRemote : this.has(parent);
+  }
+
+  /** True if this process has queued the agent for a worker. */
+  private isHandedOverHere({ tag }: AgentEntry): boolean {
+    const { nodeOf } = this.deps;
+    return tag.kind === 'background' && nodeOf(tag.parent)?.isRemote === false;
   }
 
   /** Number of remote agents that run or wait for a worker. */
@@ -301,14 +317,14 @@ export class RemoteAgents {
   }
 
   /** Reports an agent whose journal is lost to its parent and to people. */
-  private forget(entry: AgentEntry): void {
+  private forget(entry: AgentEntry, why = LOST_JOURNAL): void {
     const { lifecycle, nodeOf, lead } = this.deps;
     const { feed } = lead.deps;
     entry.status = 'lost';
-    const text = `${agentLabel(entry.tag)}: ${LOST_JOURNAL}`;
+    const text = `${agentLabel(entry.tag)}: ${why}`;
     feed.emit({ type: 'notice', text, loss: { agent: entry.tag.id, records: entry.counted } });
     entry.counted = 0;
-    deliverLoss(nodeOf(entry.tag.parent) ?? lead, entry.tag, entry.run, LOST_JOURNAL);
+    deliverLoss(nodeOf(entry.tag.parent) ?? lead, entry.tag, entry.run, why);
     lifecycle().pendingReports.end(entry.tag);
   }
 

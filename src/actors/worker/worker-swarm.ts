@@ -8,7 +8,7 @@ import type { FeedItem } from '../../protocol/session/feed.js';
 import type { ClaimedJob } from '../../protocol/session/job-queue.js';
 import type { Journal } from '../../protocol/session/journal.js';
 import type { WorkerSession } from '../../protocol/session/owned-session.js';
-import { UsageError } from '../../protocol/skein-error.js';
+import { StorageError, UsageError } from '../../protocol/skein-error.js';
 import { JournaledState } from '../agent/journaled-state.js';
 import { recordLoss } from '../agent/record-loss.js';
 import { newestPrompt, readHead } from '../prompt-cache/prompt-head-manager.js';
@@ -34,7 +34,13 @@ const REFUSED_MS = 1_000;
 export interface ReturnedJob {
   readonly laterMs: number;
   readonly why: string;
+  /** True if the store refuses the agent for a reason that does not pass by itself. */
+  readonly isRefused: boolean;
 }
+
+/** True if the server of the store refused a command for good. */
+export const isRefusedByStore = (error: unknown): error is StorageError =>
+  error instanceof StorageError && error.cause !== undefined;
 
 export interface WorkerSwarm {
   readonly swarm: string;
@@ -149,7 +155,8 @@ class OpenWorkerSwarm implements WorkerSwarm {
       await this.abandon(entry, adoption.lost);
       if (await this.settleLoss(entry)) return 'done';
       const { message: why } = lost.reason as Error;
-      return { laterMs: job.signal.aborted ? 0 : REFUSED_MS, why };
+      const isRefused = isRefusedByStore(lost.reason);
+      return { laterMs: job.signal.aborted ? 0 : REFUSED_MS, why, isRefused };
     } finally {
       this.working.delete(id);
       this.nodes.delete(id);

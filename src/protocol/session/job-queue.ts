@@ -84,12 +84,16 @@ export type JobEnd =
       readonly laterMs: number;
       /** True if the job did not start, so that it does not count for the rate. */
       readonly notStarted?: boolean;
+      /** True if the store refused to run the job for a reason that does not pass by itself. */
+      readonly isFailure?: boolean;
     }
   | { readonly never: string };
 
 export interface ClaimedJob extends QueuedJob {
   /** Number of earlier starts, by any worker. */
   readonly attempts: number;
+  /** Number of earlier starts that ended as a failure. Default: 0. */
+  readonly failures?: number;
   /** Aborts if another worker has taken the job, or the worker is closed. */
   readonly signal: AbortSignal;
   /** Publishes the progress of the running job. Never rejects. */

@@ -1,4 +1,6 @@
 /** Worker process: takes background agents of any swarm from the queue and runs them. */
+
+import { isRefusedByStore } from '../../actors/worker/worker-swarm.js';
 import { systemClock } from '../../protocol/clock.js';
 import type { ConsumeOptions, JobHandler, JobQueue } from '../../protocol/session/job-queue.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
@@ -9,6 +11,7 @@ import {
   UsageError,
 } from '../../protocol/skein-error.js';
 import { openStore } from '../assembly/options/open-store.js';
+import { afterFailedStart } from './after-failed-start.js';
 import { JobBackoff } from './job-backoff.js';
 import { recordRefusal } from './record-refusal.js';
 import { refusalText, WorkerSwarms, type WorkerSwarmsOptions } from './worker-swarms.js';
@@ -81,6 +84,12 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       options.onNews({ swarm, agent, what: 'given back', why });
       return { laterMs: backoff.next(name) };
     };
+    const failed = (why: string): Awaited<ReturnType<JobHandler>> => {
+      const end = afterFailedStart(job, why);
+      if (end === undefined) return { ...returnLater(why), isFailure: true };
+      options.onNews({ swarm, agent, what: 'put aside', why: end.never });
+      return end;
+    };
     const refused = async (why: string): ReturnType<JobHandler> => {
       if (!(await isUnknown(sessions, swarm))) {
         // A new worker may be able to run the jobs that this worker refuses.
@@ -97,6 +106,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
     try {
       const end = await swarms.work(job);
       unchecked.delete(swarm);
+      if (end !== 'done' && end.isRefused) return failed(end.why);
       if (end !== 'done' && end.laterMs > 0) return returnLater(end.why);
       backoff.forget(name);
       if (end === 'done') options.onNews({ swarm, agent, what: 'ended' });
@@ -104,6 +114,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       return end;
     } catch (error) {
       if (error instanceof UncheckedStoreError) return waitForLead(swarm, agent, error.message);
+      if (isRefusedByStore(error)) return failed(error.message);
       await recordRefusal(sessions, job, error, store.owner);
       return refused(refusalText(error));
     }

@@ -9,7 +9,14 @@ const setUp = (...workers: { readonly name: string }[]) => {
   const notices: string[] = [];
   feed.listen((item) => item.type === 'notice' && notices.push(item.text));
   const jobs = { workers: async () => [...workers] };
-  const watch = new MissingWorkersNotice({ clock, feed, outages, jobs, open: () => 1 });
+  const watch = new MissingWorkersNotice({
+    endJobless: async () => {},
+    clock,
+    feed,
+    outages,
+    jobs,
+    open: () => 1,
+  });
   watch.startChecking();
   return { clock, outages, notices, workers };
 };

@@ -9,11 +9,12 @@
 import { Cluster, type ClusterNode, Redis } from 'ioredis';
 import { withTimeout } from '../../../lib/async/with-timeout.js';
 import type { Outages } from '../../../protocol/session/session-store.js';
-import { UsageError } from '../../../protocol/skein-error.js';
+import { StorageError, UsageError } from '../../../protocol/skein-error.js';
 import { coalesceWrites } from './coalesce-writes.js';
 import { RedisOutage, type RetryWait } from './redis-outage.js';
 import { maskedRedisUrl, parseRedisUrl, type RedisUrl } from './redis-url.js';
 import { retryWhileRefused, transientRefusal } from './retry-while-refused.js';
+import { wrongType } from './wrong-type.js';
 
 export type Connection = Redis | Cluster;
 export type RedisReply = unknown;
@@ -133,7 +134,9 @@ class OpenRedisConnections implements RedisConnections {
   }
 
   async call(command: string, ...args: readonly RedisArgument[]): Promise<RedisReply> {
-    return retryWhileRefused(this, () => this.commands.call(command, ...args));
+    const send = () => this.commands.call(command, ...args);
+    const [key] = args;
+    return this.namingWrongKeys(typeof key === 'string' ? [key] : [], send);
   }
 
   async run(
@@ -147,9 +150,25 @@ class OpenRedisConnections implements RedisConnections {
     }
     const commands = this.commands as unknown as Record<string, ScriptCommand>;
     const send = commands[name];
-    return retryWhileRefused(this, async () =>
+    return this.namingWrongKeys(keys, async () =>
       send?.call(this.commands, keys.length, ...keys, ...args),
     );
+  }
+
+  /** Rejects with the name of the key if a key has a wrong type, because Redis does not name it. */
+  private async namingWrongKeys(
+    keys: readonly string[],
+    send: () => Promise<RedisReply>,
+  ): Promise<RedisReply> {
+    try {
+      return await retryWhileRefused(this, send);
+    } catch (error) {
+      const { message, cause } = error as Error;
+      if (!/\bWRONGTYPE\b/.test(message)) throw error;
+      const types = await Promise.all(keys.map((key) => this.commands.type(key)));
+      const why = wrongType(keys, types, this.shown);
+      throw why === undefined ? error : new StorageError(`${why} (WRONGTYPE)`, { cause });
+    }
   }
 
   subscribe(

@@ -36,6 +36,8 @@ const RETRY_MS = 1_000;
  * workers.
  */
 const MAX_JOBS_PER_WORKER = 25;
+/** Field of a job's hash with the number of its failed starts. */
+const FAILURES = 'failures';
 /** Maximum length of an invalid job's name in a report. */
 const MAX_NAME_LENGTH = 200;
 /** Tolerance between the start time in a job and the time at which Redis counted that job. */
@@ -175,6 +177,7 @@ export class BullWorker implements JobConsumer {
       if (lock.isLost) throw new WaitingError();
       if (end === 'done') return;
       if ('never' in end || end.notStarted === true) await this.uncount(job);
+      if (!('never' in end) && end.isFailure === true) await this.countFailure(job);
       if ('never' in end) throw new UnrecoverableError(end.never);
       if (end.laterMs === 0) await job.moveToWait(token);
       else await job.moveToDelayed(Date.now() + end.laterMs, token);
@@ -204,6 +207,7 @@ export class BullWorker implements JobConsumer {
     const claimed: ClaimedJob = {
       ...data,
       attempts: job.attemptsStarted - 1,
+      failures: job.attemptsStarted > 1 ? await this.failuresOf(job) : 0,
       signal: lock.signal,
       progress: (progress) => job.updateProgress({ ...progress }).catch(() => {}),
     };
@@ -212,6 +216,14 @@ export class BullWorker implements JobConsumer {
     } catch {
       return { laterMs: RETRY_MS };
     }
+  }
+
+  private async failuresOf({ id = '' }: Job): Promise<number> {
+    return Number((await this.deps.redis.call('HGET', queueKey(id), FAILURES)) ?? 0);
+  }
+
+  private async countFailure({ id = '' }: Job): Promise<void> {
+    await this.deps.redis.call('HINCRBY', queueKey(id), FAILURES, 1);
   }
 
   /**

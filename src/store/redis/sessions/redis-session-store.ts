@@ -35,6 +35,7 @@ import { FollowedList } from '../journal/followed-list.js';
 import { listLines } from '../journal/list-lines.js';
 import { readRedisJournal } from '../journal/open-journal.js';
 import { acceptServer, ServerCheck } from '../leases/server-check.js';
+import { startKeyChecks } from '../leases/start-key-checks.js';
 import { RedisLeases, type Scope, WriteScopes } from '../leases/write-scopes.js';
 import { RedisSession } from './redis-session.js';
 import { removeSwarms } from './remove-swarms.js';
@@ -234,12 +235,14 @@ export class RedisSessionStore implements SessionStore {
       await swarmMeta.list(redis, meta);
       const { leaseMs = LEASE_MS } = this.options;
       const serverCheck = new ServerCheck(redis, swarmKeys(meta.id), lead, leaseMs / 3);
+      const endKeyChecks = startKeyChecks(redis, lead, this.jobs, leaseMs / 3);
       const session = new RedisSession(meta, {
         ...this.sessionDeps(),
         folder,
         lead,
         serverCheck,
         onClose: async () => {
+          endKeyChecks();
           stopUpkeep();
           this.sessions.delete(session);
           await mirror.complete();

@@ -55,4 +55,18 @@ needs.describe('own-redis')('a worker', () => {
     await redis.call(...end);
     await expect.poll(() => [...done].sort(), { timeout: 20_000 }).toEqual(['a_1', 'a_2']);
   });
+
+  test('counts the failed starts of a job, and no other starts', async () => {
+    const redis = await ownRedisConnections();
+    const queue = new BullQueue(redis, { lockMs: 1_000, stalledMs: 300 });
+    onTestFinished(() => queue.close());
+    const failures: (number | undefined)[] = [];
+    const ends = [{ laterMs: 0, isFailure: true }, { laterMs: 0 }, { laterMs: 0, isFailure: true }];
+    await queue.consume('w_1', { concurrency: 1 }, async (claimed) => {
+      failures.push(claimed.failures);
+      return ends[failures.length - 1] ?? 'done';
+    });
+    await queue.add(job('a_1'));
+    await expect.poll(() => failures).toEqual([0, 1, 1, 2]);
+  });
 });

@@ -1,0 +1,60 @@
+/** Keys of a wrong type: a run ends with a sentence that names the key, and never waits without end. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
+import { swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
+import { keysOfAgent, sharedKeys } from '../../../src/store/redis/connection/wrong-type.js';
+import { bash, begins, helper, LEAD } from '../../fakes/agents/worker-lead.js';
+import { logOf, SOON, workerSceneAt } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
+import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
+import type { Rules } from '../../fakes/skein-process.js';
+import { needs } from '../../setup/needs.js';
+import { IS_WIDE } from '../../setup/wide.js';
+
+const RULES: Rules = [
+  ...begins(helper('Look')),
+  {
+    match: { firstUser: 'Look', turn: 0 },
+    reply: { tool_use: bash('echo begun >> log; while [ ! -e go ]; do sleep 0.02; done') },
+  },
+  { match: { firstUser: 'Look' }, reply: 'There is a goose.' },
+];
+
+const KEYS = swarmKeys('one');
+/** `AGENT` stands for the id of the agent. */
+const ALL = [...sharedKeys(KEYS), ...keysOfAgent(KEYS, 'AGENT')];
+const SOME = [KEYS.journal('AGENT'), KEYS.fences];
+
+needs.describe('own-redis')('a key of a wrong type', () => {
+  const keys = IS_WIDE ? ALL : SOME;
+  const cases = keys.flatMap((key) => ['queued', 'running'].map((when) => [key, when] as const));
+  test.each(IS_WIDE ? cases : cases.slice(1, 3))(
+    '(%s) ends the lead of a %s agent',
+    async (name, when) => {
+      const scene = await workerSceneAt(ownRedisServer(), RULES, SOON);
+      if (when === 'running') await scene.worker();
+      const lead = scene.begin([...LEAD, '--output-format', 'json']);
+      const redis = await connectRedis(scene.redis.url);
+      onTestFinished(() => redis.close());
+      const sessions = await scene.store();
+      while ((await sessions.jobs.list('one')).length === 0) await sessions.agents('one');
+      if (when === 'running') await eventually('the agent runs', () => logOf(scene).length > 0);
+      const { lead: leadId } = JSON.parse(String(await redis.call('GET', KEYS.meta)));
+      const key = name.replace(
+        'AGENT',
+        (await sessions.agents('one')).find((id) => id !== leadId) ?? '',
+      );
+      const type = await redis.call('TYPE', key);
+      await redis.call('DEL', key);
+      await (type === 'string' ? redis.call('RPUSH', key, 'x') : redis.call('SET', key, 'x'));
+      if (when === 'queued') void scene.worker();
+      await writeFile(join(scene.workspace, 'go'), '');
+      const { code, result } = await lead.ended;
+      // A run that does not need the key any more may succeed.
+      expect(result.result).toContain(code === 0 ? 'I see.' : `The key ${key} in Redis`);
+      expect(logOf(scene).length).toBeLessThan(2);
+    },
+  );
+});
