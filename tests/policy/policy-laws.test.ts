@@ -101,7 +101,8 @@ describe('for any rules, mode and call', () => {
         fc.pre(ruling.behavior === 'allow' && !request.readOnly);
         const byMode = mode === 'acceptEdits' || mode === 'bypassPermissions';
         expect(ruling.step === 'mode' ? byMode : ruling.rule?.behavior === 'allow').toBe(true);
-        expect(mode).not.toBe('plan');
+        // Plan mode leaves the web to rules and people, and refuses all other effects.
+        if (mode === 'plan') expect(request.subject.action).toBe('network');
         expect(finding?.behavior).not.toBe('deny');
       }),
     );
