@@ -216,7 +216,7 @@ describe('unread letters of an agent', () => {
           ? [mate('eve', 'be eve')]
           : [mate('ada', 'be ada'), mate('eve', 'be eve')];
       },
-      { effects: { slow } },
+      { effects: { slow }, limits: { maxCallsPerMessage: 2_000 } },
     );
     void harness.say('begin');
     await allSettled(120);
