@@ -63,6 +63,7 @@ export const swarmKit = async (arena: Arena): Promise<SwarmKit> => {
 
 export const limitsFor = (width: number): Record<string, string> => ({
   SKEIN_MAX_AGENTS: String(width),
+  SKEIN_MAX_CALLS_PER_MESSAGE: String(width),
   SKEIN_MAX_CONCURRENT_AGENTS: String(width),
   SKEIN_MAX_CONCURRENT_REQUESTS: String(width),
 });
