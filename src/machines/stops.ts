@@ -63,5 +63,11 @@ export const stops = {
   denied: (detail: string): Stop => stop('denied', detail),
   storageFailed: (detail: string): Stop => stop('storage_failed', detail),
   compactionFailed: (detail: string): Stop => stop('compaction_failed', detail),
+  /** The stop of an agent whose prompt stays too long after all compactions. */
+  staysTooLong: (why: string): Stop =>
+    stop(
+      'compaction_failed',
+      `${why} A summary did not help; \`skein rewind\` removes the newest prompt, or start a new session.`,
+    ),
   modelError: (detail: string): Stop => stop('model_error', detail),
 };

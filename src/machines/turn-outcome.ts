@@ -98,7 +98,7 @@ const makeRoom = (context: AgentContext, gapTokens: number | null, why: string):
         compactions: context.compactions + 1,
         owesAnswer: true,
       }
-    : { stop: stops.compactionFailed(why) };
+    : { stop: stops.staysTooLong(why) };
 
 const continueAfterPause = (context: AgentContext): Change =>
   context.continuations < context.limits.maxPauses

@@ -200,7 +200,8 @@ describe('a prompt that is too long', () => {
     expect(agent.compactions).toHaveLength(2);
     expect(agent.actor.getSnapshot().output?.stop).toEqual({
       reason: 'compaction_failed',
-      detail: 'It was prompt-too-long.',
+      detail:
+        'It was prompt-too-long. A summary did not help; `skein rewind` removes the newest prompt, or start a new session.',
     });
   });
 

@@ -1,8 +1,10 @@
 /** Delivers a letter to an agent of the swarm in any state of its life (law 9). */
+import { oversizeOf, oversizeText } from '../../context/window/prompt-limit.js';
 import { AgentRefusal } from '../../protocol/agent/agents.js';
 import { ANSWER_PREFIX } from '../../protocol/agent/team-message.js';
 import type { JournalBody } from '../../protocol/session/journal-record.js';
 import { UsageError } from '../../protocol/skein-error.js';
+import type { AgentDeps } from '../agent/agent.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 import type { Swarm } from '../swarm/swarm.js';
 import { type AgentEntry, isLive } from '../tree/agent-registry.js';
@@ -42,10 +44,11 @@ export const deliverLetter = async (
     if (child === undefined) {
       let isRead = false;
       let refusal: AgentRefusal | undefined;
-      const isRestarted = await swarm.restart(entry, ({ deps: { journal } }) => {
+      const isRestarted = await swarm.restart(entry, ({ deps }) => {
+        const { journal } = deps;
         isRead = true;
         if (journal.hasLetter(id)) return false;
-        refusal = mailboxFull(letter, journal, swarm);
+        refusal = tooLong(letter, deps) ?? mailboxFull(letter, journal, swarm);
         // Restart even with a full mailbox: otherwise only a person could write to the agent.
         if (refusal === undefined) journal.record({ type: 'letter.received', ...letter });
         return true;
@@ -55,7 +58,7 @@ export const deliverLetter = async (
       if (isRead) return 'resumed';
     } else {
       const { journal } = child.deps;
-      const refusal = mailboxFull(letter, journal, swarm);
+      const refusal = tooLong(letter, child.deps) ?? mailboxFull(letter, journal, swarm);
       if (refusal !== undefined) throw refusal;
       if (child.agent !== undefined) child.agent.submit(from, raw, id);
       else if (!journal.hasLetter(id)) journal.record({ type: 'letter.received', ...letter });
@@ -95,6 +98,18 @@ const senderEndsToo = ({ registry }: Swarm, id: string): boolean => {
   );
 };
 
+/** Returns a refusal if the letter would block every later request of its reader. */
+const tooLong = (
+  { letter, raw }: Letter,
+  { journal, modelName, windowOf }: Pick<AgentDeps, 'journal' | 'modelName' | 'windowOf'>,
+): AgentRefusal | undefined => {
+  const oversize = oversizeOf(raw, [windowOf(modelName).window]);
+  if (oversize === undefined || journal.hasLetter(letter)) return undefined;
+  return new AgentRefusal(
+    `the message ${oversizeText(oversize)}. Save the text to a file and name the file`,
+  );
+};
+
 /**
  * Returns a refusal if too many letters are unread. Letters of people and answers to a request are
  * never refused.
@@ -127,7 +142,7 @@ export const deliverToLead = async (swarm: Swarm, letter: Letter): Promise<Deliv
   const { from, raw, letter: id } = letter;
   const { agent, deps } = lead;
   if (remote !== undefined && lead.isRemote) return remote.deliver({ tag: lead }, letter);
-  const refusal = mailboxFull(letter, deps.journal, { lead, registry });
+  const refusal = tooLong(letter, deps) ?? mailboxFull(letter, deps.journal, { lead, registry });
   if (refusal !== undefined) throw refusal;
   try {
     if (agent !== undefined) agent.submit(from, raw, id);

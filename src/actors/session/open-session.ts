@@ -38,7 +38,11 @@ export const openSession = async (
     if (journal.history.runs === 0) session.updateMeta({ title: '' }).catch(() => undefined);
     runner.refuse(stop);
   };
-  const gate = new PromptGate({ hooks, journal, ids, refuse });
+  const windows = () =>
+    [journal.history.model || model, deps.fallbackModel ?? model].map(
+      (name) => deps.windowOf(name).window,
+    );
+  const gate = new PromptGate({ hooks, journal, ids, refuse, windows });
   const sessionHooks = new SessionHooks({ hooks, journal, feed, clock, ids, model }, gate);
   const submit: LeadSession['submit'] = (blocks, letter, settled) => {
     if (journal.hasLetter(letter)) settled?.(undefined);

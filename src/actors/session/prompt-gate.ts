@@ -3,6 +3,7 @@
  * SessionStart hooks finish first. Without hooks prompts pass synchronously.
  */
 import { textOfContent } from '../../context/history/history-message.js';
+import { oversizeOf, oversizeText } from '../../context/window/prompt-limit.js';
 import { stops } from '../../machines/stops.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { Ids } from '../../protocol/ids.js';
@@ -18,6 +19,8 @@ interface PromptGateDeps {
   readonly ids: Ids;
   /** Called with the reason if a prompt is refused. */
   readonly refuse: (stop: Stop) => void;
+  /** Returns the context windows of the models that may read the prompt, in tokens. */
+  readonly windows: () => readonly number[];
 }
 
 /** Called when a prompt has been recorded, or with the reason why it was refused. */
@@ -39,10 +42,21 @@ export class PromptGate {
   }
 
   /**
-   * Runs the hooks, then delivers the prompt. Without hooks and queued work it delivers
+   * Refuses a prompt that is too long. Runs the hooks, then delivers the prompt. Without hooks and queued work it delivers
    * synchronously and throws any error of `deliver`.
    */
   admit(blocks: RawJson, deliver: () => void, settled: PromptSettled = () => {}): void {
+    const oversize = oversizeOf(blocks, this.deps.windows());
+    if (oversize !== undefined) {
+      const refusal = stops.denied(
+        `The prompt ${oversizeText(oversize)}. Save the text to a file and name the file in the prompt.`,
+      );
+      this.after(() => {
+        this.deps.refuse(refusal);
+        settled(refusal);
+      });
+      return;
+    }
     if (this.queue === undefined && !this.deps.hooks.has('UserPromptSubmit')) {
       deliver();
       settled(undefined);

@@ -53,7 +53,7 @@ export interface CompactionRequest {
 const TAIL_SHARE = 0.5;
 
 const NOTHING_TO_DROP =
-  'The conversation does not fit the context window, and nothing is left to drop; start a new session with a shorter prompt.';
+  'The conversation does not fit the context window, and nothing is left to drop; `skein rewind` removes the newest prompt, or start a new session with a shorter one.';
 const NOTHING_OLDER = 'There is too little to summarise yet.';
 const CANCELLED = new UsageError('The compaction was cancelled.');
 

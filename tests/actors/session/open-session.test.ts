@@ -59,6 +59,7 @@ describe('a run', () => {
     expect(kinds.filter((type) => type !== 'stream.event')).toEqual([
       'request.started',
       'attempt.discarded',
+      'notice',
       'request.started',
       'tool.started',
       'assistant.message',
