@@ -69,7 +69,7 @@ describe('WebFetch', () => {
   test.each([
     ['no rule allows it', [], /no rule/i],
     ['another domain is allowed', ['--allowed-tools', 'WebFetch(domain:example.com)'], /no rule/i],
-    ['the mode is plan', ['--permission-mode', 'plan', '--allowed-tools', 'WebFetch'], /plan/],
+    ['the mode is plan and no rule allows it', ['--permission-mode', 'plan'], /no rule/i],
     [
       'its domain is denied, even with a dot at the end',
       [
