@@ -11,11 +11,12 @@ import type { PermissionAnswer } from '../../protocol/permission/permission-ques
 import type { PostedQuestion } from '../../protocol/session/question-board.js';
 import type { SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
 import { UsageError } from '../../protocol/skein-error.js';
-import { openPersonKey } from '../../store/files/person-key.js';
+import { knownPersonKey, openPersonKey } from '../../store/files/person-key.js';
 import { withCachedJobs } from '../../views/swarm/cached-jobs.js';
 import { liveSessions, newestFirst } from '../../views/swarm/live-sessions.js';
 import { type AgentView, type SwarmView, swarmViews } from '../../views/swarm/swarm-view.js';
 import type { HostEnvironment } from '../assembly/options/host-environment.js';
+import { answerVerdict } from './answer-verdict.js';
 import { refuseUnlessLive } from './command-swarm.js';
 import { questionOutcome, tooLateText } from './question-outcome.js';
 
@@ -125,9 +126,14 @@ export const questionNamed = (questions: readonly OpenQuestion[], query: string)
   );
 };
 
+const OTHER_KEYS =
+  'the session that asks accepts other keys than yours (`personKeys` in its settings)';
+const NOT_BELIEVED =
+  'The answer was not accepted: the process that asks refused its signature. It accepts other keys than yours, or the stored question differs from its question.';
+
 /**
- * Signs the answer with the person's key and stores it. The signature covers the input that was shown, so the
- * answer is valid for that input only. Rejects with UsageError if a lasting answer is not possible, or if the
+ * Signs the answer with the person's key, stores it and waits for the process that asks, which may refuse it. The
+ * signature covers the input that was shown, so the answer is valid for that input only. Rejects with UsageError if a lasting answer is not possible, or if the
  * session is not running.
  */
 export const answerQuestion = async (
@@ -139,13 +145,15 @@ export const answerQuestion = async (
   if (answer.behavior === 'allow' && (answer.scope ?? 'once') !== 'once' && !question.grant) {
     throw new UsageError('Such a call needs a new answer each time: allow it without --for.');
   }
-  const { publicKey, privateKey } = openPersonKey(stateLayout(resolveSkeinHome(host)).keys);
+  const { keys } = stateLayout(resolveSkeinHome(host));
   const { id, agent, call, input, askedAt, personKeys } = question;
-  if (personKeys?.includes(publicKey) === false) {
-    const sentence =
-      'The answer does not count: the session that asks accepts other keys than yours (`personKeys` in its settings).';
-    return { ok: false, sentence, agent };
+  const known = knownPersonKey(keys);
+  // A new key would be unknown to the session, and would replace the person's key for later sessions.
+  if (known === undefined || personKeys?.includes(known) === false) {
+    const problem = known === undefined ? `there is no key of yours in ${keys}` : OTHER_KEYS;
+    return { ok: false, sentence: `The answer was not accepted: ${problem}.`, agent };
   }
+  const { privateKey } = openPersonKey(keys);
   const signed = signClaims(
     {
       question: id,
@@ -171,6 +179,9 @@ export const answerQuestion = async (
   if (winner?.signature !== signed.signature) {
     const outcome = winner === undefined ? await questionOutcome(store, id) : tooLateText(winner);
     return { ok: false, sentence: outcome ?? 'The question is not open.', agent };
+  }
+  if ((await answerVerdict(store, session.id, signed)) === 'refused') {
+    return { ok: false, sentence: NOT_BELIEVED, agent };
   }
   const verb = answer.behavior === 'allow' ? 'Allowed' : 'Denied';
   return { ok: true, sentence: `${verb}: ${question.tool} of ${agent}.`, agent };

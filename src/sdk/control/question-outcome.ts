@@ -44,7 +44,8 @@ const storedDecision = async (
   return found.flatMap((read) => (read.status === 'fulfilled' ? (read.value ?? []) : []))[0];
 };
 
-const rulingIn = async (
+/** Returns the event that decided the call of the question. Undefined if there is none, or if the index cannot be read. */
+export const rulingIn = async (
   events: AsyncIterable<SwarmEvent>,
   question: string,
 ): Promise<SwarmEvent | undefined> => {

@@ -1,5 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../fakes/eventually.js';
@@ -105,13 +106,12 @@ describe('a question of a run with --ask', () => {
     const { run, json, printed, question, skeinHome, isMade } = await startAskingRun();
     const key = join(skeinHome, 'keys', 'person.pem');
     const own = await readFile(key, 'utf8');
-    const { generateKeyPairSync } = await import('node:crypto');
     const { privateKey } = generateKeyPairSync('ed25519');
     await writeFile(key, privateKey.export({ format: 'pem', type: 'pkcs8' }));
     expect(await run(['approve', question])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('The answer does not count'),
+      stderr: expect.stringContaining('The answer was not accepted'),
     });
     expect((await json('inbox')).questions).toHaveLength(1);
     expect(isMade()).toBe(false);
@@ -120,6 +120,57 @@ describe('a question of a run with --ask', () => {
     await printed.ended;
     expect(isMade()).toBe(true);
   });
+});
+
+describe('an answer that the asking process does not believe', () => {
+  /** Changes the question in the store, as an older process or an attacker could. */
+  const changeQuestion = async (skeinHome: string, change: (question: Line) => void) => {
+    const [session = ''] = readdirSync(join(skeinHome, 'sessions'));
+    const folder = join(skeinHome, 'sessions', session, 'questions');
+    const path = join(folder, readdirSync(folder)[0] ?? '');
+    const question = JSON.parse(await readFile(path, 'utf8')) as Line;
+    change(question);
+    await writeFile(path, JSON.stringify(question));
+  };
+
+  test.each(['approve', 'deny'])(
+    'makes skein %s fail, and the question stays open',
+    async (command) => {
+      const asking = await startAskingRun();
+      const { run, json, printed, question, skeinHome, isMade } = asking;
+      const key = join(skeinHome, 'keys', 'person.pem');
+      const own = await readFile(key, 'utf8');
+      const refusal = { code: 1, stdout: '', stderr: expect.stringContaining('was not accepted') };
+
+      await rm(key);
+      expect(await run([command, question])).toMatchObject(refusal);
+      expect(existsSync(key)).toBe(false);
+
+      const { privateKey } = generateKeyPairSync('ed25519');
+      await writeFile(key, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
+      await changeQuestion(skeinHome, (posted) => {
+        delete posted.personKeys;
+      });
+      expect(await run([command, question])).toMatchObject(refusal);
+
+      await writeFile(key, own);
+      await changeQuestion(skeinHome, (posted) => {
+        posted.input = { command: 'touch harmless.txt' };
+      });
+      expect(await json(command, question)).toMatchObject({
+        code: 1,
+        ok: false,
+        sentence: expect.stringContaining('was not accepted'),
+        question: { id: question },
+      });
+
+      expect((await json('inbox')).questions).toMatchObject([{ id: question }]);
+      expect(isMade()).toBe(false);
+      expect(await run(['approve', question])).toMatchObject({ code: 0, stderr: '' });
+      await printed.ended;
+      expect(isMade()).toBe(true);
+    },
+  );
 });
 
 describe('a running session', () => {

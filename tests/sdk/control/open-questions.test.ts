@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/protocol/clock.js';
 import { UsageError } from '../../../src/protocol/skein-error.js';
 import { answerQuestion, openQuestions } from '../../../src/sdk/control/open-questions.js';
 import { FileSessionStore } from '../../../src/store/files/file-session-store.js';
+import { openPersonKey } from '../../../src/store/files/person-key.js';
 import { postedQuestion, signedBy } from '../../store/contracts/questions.js';
 import { meta } from '../../store/contracts/records.js';
 
@@ -26,6 +27,7 @@ const askInSession = async () => {
   const [open] = (await openQuestions(store)).questions;
   if (open === undefined) throw new Error('the question is not open');
   const host = { env: { SKEIN_HOME: join(home, 'skein') }, home, cwd: home };
+  openPersonKey(join(home, 'skein', 'keys'));
   const allow = () => answerQuestion(host, store, open, { behavior: 'allow' });
   return { session, decisions, allow };
 };

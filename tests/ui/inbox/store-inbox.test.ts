@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SignedAnswer } from '../../../src/protocol/permission/signed-answer.js';
 import type { PostedQuestion } from '../../../src/protocol/session/question-board.js';
 import type { SessionMeta, SessionStore } from '../../../src/protocol/session/session-store.js';
+import { openPersonKey } from '../../../src/store/files/person-key.js';
 import { QuestionInbox } from '../../../src/ui/inbox/question-inbox.js';
 import { StoreInbox } from '../../../src/ui/inbox/store-inbox.js';
 import type { AgentView, SwarmView } from '../../../src/views/swarm/swarm-view.js';
@@ -41,8 +42,15 @@ const setUp = () => {
           decided.push(signed);
           return first === undefined ? signed : { ...signed, ...first };
         },
+        find: async () => decided.at(-1),
       },
     }),
+    /** The asking process accepts every answer. */
+    async *events() {
+      const call = { agent: 'a_1', call: 'toolu_1' };
+      for (const { question } of decided) yield { type: 'permission.requested', ...call, question };
+      yield { type: 'permission.ruled', ...call, behavior: 'allow' };
+    },
   } as unknown as SessionStore;
   const session = { id: 's_1', lead: 'a_0' } as SessionMeta;
   const swarms = (): readonly SwarmView[] => {
@@ -54,6 +62,7 @@ const setUp = () => {
   };
   const inbox = new QuestionInbox({ showFull: () => {}, now: () => performance.now() + 10_000 });
   const home = mkdtempSync(`${tmpdir()}/inbox-`);
+  openPersonKey(`${home}/keys`);
   const storeInbox = new StoreInbox({
     host: { env: { SKEIN_HOME: home }, home, cwd: home },
     store,
