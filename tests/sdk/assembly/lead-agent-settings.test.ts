@@ -95,7 +95,9 @@ describe('a lead that works as an agent', () => {
     const lines = `${BLOCKS}permissionMode: plan\n`;
     const { mode, made, notices } = await run(lines, { trust: false, allowedTools: ['Bash'] });
     expect({ mode, made }).toEqual({ mode: 'default', made: true });
-    expect(notices).toEqual([expect.stringMatching(/so its agents' permissionMode and hooks \(\w+\) do/)]);
+    expect(notices).toEqual([
+      expect.stringMatching(/so its agents' permissionMode and hooks \(\w+\) do/),
+    ]);
   });
 });
 
