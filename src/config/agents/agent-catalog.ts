@@ -134,7 +134,7 @@ const MAX_LISTED_NAMES = 20;
 /** Removes the fields that could cost money, run code or avoid questions from an agent of an untrusted workspace. */
 const restricted = (agent: AgentDefinition): AgentDefinition => {
   if (agent.source !== 'project') return agent;
-  const { model, permissionMode, ...rest } = agent;
+  const { model: _model, permissionMode: _mode, ...rest } = agent;
   return { ...rest, hooks: [], mcpServers: [] };
 };
 
