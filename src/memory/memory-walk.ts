@@ -34,6 +34,8 @@ export interface MemoryPlaces {
   /** User's home, absolute. */
   readonly home: string;
   readonly skeinHome: string;
+  /** Other paths of SKEIN_HOME, through mounts. Default: none. */
+  readonly stateAliases?: readonly string[];
   /** Directories with managed settings, lowest precedence first. */
   readonly managed: readonly string[];
   /** Directories added with `--add-dir`. */
@@ -76,7 +78,10 @@ export const walkMemory = async ({
   ports,
 }: MemoryFilesOptions): Promise<MemoryWalk> => {
   const notices = new MemoryNotices();
-  const state = await namedAndReal(places.skeinHome, disk);
+  const names = await Promise.all(
+    [places.skeinHome, ...(places.stateAliases ?? [])].map((path) => namedAndReal(path, disk)),
+  );
+  const state = names.flat();
   const loader = new MemoryLoader({ disk, ports, notices, state, home: places.home });
   const stops = await planStops(places, disk, notices);
   const workspace = await allNames([places.cwd, ...places.roots], disk);

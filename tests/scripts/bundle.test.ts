@@ -31,10 +31,10 @@ const PACKAGES_AT_START = [
 const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   actors: 101,
   cli: 17,
-  config: 32,
+  config: 33,
   context: 30,
   host: 60,
-  lib: 22,
+  lib: 23,
   machines: 14,
   memory: 17,
   model: 7,

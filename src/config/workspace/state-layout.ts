@@ -8,7 +8,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../../protocol/skein-error.js';
 import type { ConfigEnvironment } from './config-environment.js';
-import { realPath } from './real-path.js';
+import { statePaths } from './state-paths.js';
 
 export interface StateLayout {
   readonly home: string;
@@ -63,7 +63,7 @@ export const worktreeHome = (
   readonly environment: Readonly<Record<string, string>>;
 } => ({
   folder: stateLayout(skeinHome).worktrees,
-  excluded: [realPath(skeinHome)],
+  excluded: statePaths(skeinHome),
   environment,
 });
 

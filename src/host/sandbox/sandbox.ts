@@ -7,8 +7,11 @@
  * terminal. When the process group is killed, bubblewrap dies and kills all processes inside.
  */
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { mountAliases } from '../../lib/paths/mount-aliases.js';
 import { existingRealPath, MountPlan } from './mount-plan.js';
+import { CONTROL_NAMES } from './protect-folder.js';
 import { type GuardOptions, WorkspaceGuard } from './workspace-guard.js';
 
 export interface SandboxPaths {
@@ -91,10 +94,21 @@ export const sandboxOf = (paths: SandboxPaths, options: GuardOptions): Sandbox =
     for (const path of [...SHARED, ...paths.hidden]) plan.mount(path, 'hidden');
     for (const path of [...RESTORED, ...(paths.readable ?? [])]) plan.mount(path, 'readOnly');
     for (const root of [...roots, paths.temporary]) plan.mount(root, 'writable');
+    hideAliases(plan, paths.hidden, roots);
     const { impossible, end } = await guard.begin(plan);
     const mounts = plan.arguments(impossible);
     return { start: [PROGRAM, ...baseArguments(), ...mounts, '--chdir', cwd, '--'], end };
   };
+};
+
+/** Bind mounts in a writable folder may show hidden paths or control files a second time. */
+const hideAliases = (plan: MountPlan, hidden: readonly string[], roots: readonly string[]) => {
+  const real = hidden.flatMap((path) => existingRealPath(path) ?? []);
+  for (const alias of mountAliases(real, roots)) plan.mount(alias, 'hidden');
+  const controls = roots.flatMap((root) =>
+    ['.git', ...CONTROL_NAMES].map((name) => join(root, name)),
+  );
+  for (const alias of mountAliases(controls, roots)) plan.protect(alias, 'folder');
 };
 
 /** Folders with sockets and files of other programs, replaced by empty folders. */

@@ -5,7 +5,7 @@ import type { OpenedLead } from '../../actors/session/lead-runtime.js';
 import type { LeadServices } from '../../actors/session/lead-session.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { resolveModel } from '../../config/settings/model-aliases.js';
-import { realPath } from '../../config/workspace/real-path.js';
+import { realPathWithState } from '../../config/workspace/state-paths.js';
 import { windowThresholds } from '../../context/window/window-thresholds.js';
 import { diskWorkspace } from '../../host/files/disk-workspace.js';
 import { DEFAULT_LIMITS } from '../../protocol/agent/agent-limits.js';
@@ -79,7 +79,7 @@ export const leadServices = async (
         home: host.home,
         skeinHome,
         ...policyFolders,
-        realPath,
+        realPath: realPathWithState(skeinHome),
         modelNamed: (name) => resolveModel(name, skein.modelAliases),
         ignoreCase: host.platform === 'darwin',
       },

@@ -3,6 +3,7 @@ import { type Checkpointer, checkpointer } from '../../actors/checkpoints/checkp
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { realPath } from '../../config/workspace/real-path.js';
 import { stateLayout } from '../../config/workspace/state-layout.js';
+import { statePaths } from '../../config/workspace/state-paths.js';
 import { isPathInside } from '../../lib/paths/is-path-inside.js';
 import type { JournalBody } from '../../protocol/session/journal-record.js';
 import { checkpointBlobs } from '../../store/files/checkpoint-blobs.js';
@@ -36,7 +37,7 @@ export const sessionCheckpoints = (
     notify,
     blobs: openCheckpointBlobs(skeinHome),
     roots: watchedRoots(roots),
-    excluded: [realPath(skeinHome)],
+    excluded: statePaths(skeinHome),
   });
 
 /**

@@ -10,6 +10,7 @@ import {
 import { type PlannedFile, rewindPlan } from '../../actors/checkpoints/rewind-plan.js';
 import { realPath } from '../../config/workspace/real-path.js';
 import { resolveSkeinHome } from '../../config/workspace/state-layout.js';
+import { statePaths } from '../../config/workspace/state-paths.js';
 import {
   changedFileCounts,
   type Irreversible,
@@ -255,7 +256,7 @@ export const openSessionRewind = async (
   const options = { skeinHome, roots, environment, notify: host.notify };
   // While the session runs, an open call is not interrupted, so it must not be settled.
   if (!isHeld) await sessionCheckpoints(options, (body) => unsettled.push(body)).settle(records);
-  const limits = { roots, without: [realPath(skeinHome)] };
+  const limits = { roots, without: statePaths(skeinHome) };
   return new SessionRewind(
     { store, meta, limits, blobs: openCheckpointBlobs(skeinHome) },
     records,

@@ -7,6 +7,7 @@ import { includeAnswers } from '../../../config/trust/include-answers.js';
 import type { IncludeAnswer } from '../../../config/trust/trust-file.js';
 import { realPath } from '../../../config/workspace/real-path.js';
 import { stateLayout } from '../../../config/workspace/state-layout.js';
+import { statePaths } from '../../../config/workspace/state-paths.js';
 import { memoryDisk } from '../../../host/files/memory-disk.js';
 import { MemoryFiles } from '../../../memory/memory-files.js';
 import { isSecretFile } from '../../../policy/paths/is-secret-file.js';
@@ -68,6 +69,7 @@ const optionsFor = (
       cwd,
       home: host.home,
       skeinHome,
+      stateAliases: statePaths(skeinHome),
       managed: managedSettingsFiles(host.platform).map((file) => dirname(file)),
       roots: (flags.addDir ?? []).map((root) => resolve(host.cwd, root)),
       isBare: flags.bare ?? false,
