@@ -16,7 +16,7 @@ import {
 } from './shell/judgement/is-read-only-command.js';
 import { sensitiveGlobMatches } from './shell/judgement/sensitive-glob-matches.js';
 import { shellFinding } from './shell/judgement/shell-finding.js';
-import { readShell } from './shell/read-shell.js';
+import { readShell } from './shell/reading/read-shell.js';
 import { changesDir } from './shell/shell-cwd.js';
 import type { ShellEnvironment, ShellPart, ShellReading } from './shell/shell-part.js';
 import { type ShellWord, UNKNOWN } from './shell/shell-word.js';
@@ -35,6 +35,8 @@ export interface AnalysedCall {
   /** True if the command changes the working directory, so that a second run could differ. */
   readonly changesDirectory?: boolean;
   readonly command?: readonly AnalysedCommand[] | undefined;
+  /** Parts with the values that the command line gives to variables. Deny and ask rules match them too. */
+  readonly rebuilt?: readonly ShellPart[] | undefined;
 }
 
 /** One program of a command line, with the paths that it reads and is redirected to. */
@@ -70,6 +72,7 @@ export const analyseCall = (
     namedPaths: namedPathsOf(reading, environment),
     changesDirectory: reading.parts.some(({ words }) => changesDir(words)),
     command,
+    rebuilt: reading.rebuilt,
   };
 };
 
@@ -104,17 +107,25 @@ const gravest = (
   b: SafetyFinding | undefined,
 ): SafetyFinding | undefined => {
   const weight = (finding: SafetyFinding | undefined) =>
-    finding === undefined ? 0 : finding.behavior === 'deny' ? 3 : finding.mild === true ? 1 : 2;
+    finding === undefined
+      ? 0
+      : finding.behavior === 'deny'
+        ? 4
+        : finding.mild === true
+          ? 1
+          : finding.doubt === true
+            ? 2
+            : 3;
   return weight(a) >= weight(b) ? a : b;
 };
 
 /** Returns the paths of every word that may be a path, from each directory that the command may run in. */
 const namedPathsOf = (
-  { parts }: ShellReading,
+  { parts, rebuilt }: ShellReading,
   environment: ShellEnvironment,
 ): readonly (readonly string[])[] => {
   const named = new Map<string, readonly string[]>();
-  for (const { words, redirects, dirs, assigned } of parts) {
+  for (const { words, redirects, dirs, assigned } of [...parts, ...rebuilt]) {
     const targets = redirects.map(({ target }) => target);
     const all = [...words, ...targets, ...assigned.map(({ value }) => value)];
     for (const text of new Set(

@@ -7,7 +7,8 @@
  * The schema is checked before; the last step always decides. A hook's deny is applied first, a hook's allow
  * only after the allow rules. An ask match goes straight to a person: mode and allow rules are skipped. Two
  * modes differ. In `plan` a call with effects is denied without a question. In `bypassPermissions` mild
- * findings of a tool (an installation) and paths that a command only names are not asked about.
+ * findings of a tool (an installation), doubts about the commands that would run, and paths that a command only names are
+ * not asked about.
  */
 import type { PermissionRule } from '../protocol/permission/permission-rule.js';
 import type { PipelineStep, Risk, Ruling } from '../protocol/permission/ruling.js';
@@ -202,9 +203,13 @@ const sensitivePath = (
 const isGrave = ({ finding }: AnalysedCall): boolean =>
   finding?.behavior === 'ask' && finding.mild !== true;
 
-/** True if a person must agree to the finding. A mild finding can be allowed by the mode or by a narrow rule. */
+/**
+ * True if a person must agree to the finding. A mild finding can be allowed by the mode or by a narrow rule, a doubt
+ * by mode bypassPermissions.
+ */
 const isFindingAsked = (call: AnalysedCall, facts: PolicyFacts): boolean => {
-  if (isGrave(call)) return true;
+  const isDoubt = call.finding?.doubt === true;
+  if (isGrave(call)) return !isDoubt || facts.mode !== 'bypassPermissions';
   if (call.finding?.behavior !== 'ask') return false;
   return facts.mode !== 'bypassPermissions' && !facts.isNamedByRule(call);
 };

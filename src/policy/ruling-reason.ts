@@ -107,11 +107,17 @@ export const askedForControlFile = (path: string, isGuess: boolean): RulingReaso
   instead: isGuess ? A_PERSON_OR_BYPASS : ONLY_A_PERSON,
 });
 
-export const askedByFinding = ({ reason, mild = false }: SafetyFinding): RulingReason => ({
+export const askedByFinding = ({
+  reason,
+  mild = false,
+  doubt = false,
+}: SafetyFinding): RulingReason => ({
   reason,
   instead: mild
     ? 'A person, mode bypassPermissions, or an allow rule with a pattern for this command would change it.'
-    : ONLY_A_PERSON,
+    : doubt
+      ? A_PERSON_OR_BYPASS
+      : ONLY_A_PERSON,
 });
 
 export const deniedByPlan = (request: PermissionRequest): RulingReason => ({

@@ -75,7 +75,7 @@ const RULE_SETS = [
   ['allow', 'ask', 'deny'],
 ] as readonly (readonly RuleBehavior[])[];
 const HOOKS = [undefined, 'allow', 'ask', 'deny'] as const;
-const FINDINGS = ['none', 'mild', 'ask', 'deny'] as const;
+const FINDINGS = ['none', 'mild', 'doubt', 'ask', 'deny'] as const;
 
 interface Row {
   readonly mode: AgentMode;
@@ -92,7 +92,8 @@ interface Row {
 const lawOf = ({ mode, byMode, rules, hook, finding, surface, narrow }: Row): string => {
   const canAsk = surface || mode === 'bubble';
   const waived = mode === 'bypassPermissions' || (rules.includes('allow') && narrow);
-  const asks = rules.includes('ask') || hook === 'ask' || finding === 'ask';
+  const isDoubtAsked = finding === 'doubt' && mode !== 'bypassPermissions';
+  const asks = rules.includes('ask') || hook === 'ask' || finding === 'ask' || isDoubtAsked;
   if (hook === 'deny') return 'deny@hooks';
   if (rules.includes('deny') || finding === 'deny') return 'deny@deny';
   if (byMode === 'refused') return 'deny@mode';
@@ -107,7 +108,7 @@ const lawOf = ({ mode, byMode, rules, hook, finding, surface, narrow }: Row): st
 };
 
 const HOOK = { reason: 'It says so.', hook: './check.sh' };
-const FINDING = { none: undefined, mild: 'ask', ask: 'ask', deny: 'deny' } as const;
+const FINDING = { none: undefined, mild: 'ask', doubt: 'ask', ask: 'ask', deny: 'deny' } as const;
 
 const rulingOf = (request: PermissionRequest, text: string, row: Row): string => {
   const behavior = FINDING[row.finding];
@@ -117,7 +118,12 @@ const rulingOf = (request: PermissionRequest, text: string, row: Row): string =>
     rules: row.rules.map((kind) => rule(kind, text)),
   }).rule(request, {
     hook: row.hook && { behavior: row.hook, ...HOOK },
-    finding: behavior && { behavior, reason: 'It is so.', mild: row.finding === 'mild' },
+    finding: behavior && {
+      behavior,
+      reason: 'It is so.',
+      mild: row.finding === 'mild',
+      doubt: row.finding === 'doubt',
+    },
   });
   // Every ruling has a reason and tells how it could change.
   const isExplained = [reason, instead].every((words) => /^.+\.$/s.test(words));

@@ -8,7 +8,7 @@
 import { basename } from 'node:path';
 import { plainGit } from '../shell/judgement/dangerous-git.js';
 import { setsOnlyHarmlessVariables } from '../shell/judgement/dangerous-variable.js';
-import { readShell } from '../shell/read-shell.js';
+import { readShell } from '../shell/reading/read-shell.js';
 import type { ShellPart } from '../shell/shell-part.js';
 import { joinWords, plainWord, type ShellWord, spellWords } from '../shell/shell-word.js';
 import { compileTextPattern, type TextPattern } from './text-pattern.js';

@@ -238,7 +238,7 @@ const textMatcher = (
 ): CompiledRule['matches'] => {
   const text = compileTextPattern(pattern.trim());
   const domain = readDomainPattern(pattern);
-  return ({ request, command = [] }) => {
+  return ({ request, command = [], rebuilt = [] }) => {
     const target = request.subject.target.trim();
     if (domain !== undefined && request.subject.action === 'network') {
       return 'matches' in domain && domain.matches(target);
@@ -253,7 +253,11 @@ const textMatcher = (
     if (rule.isBroad || rule.isExactly(target)) return true;
     // Several rules together may allow the parts of a command: command-allowance.ts decides that.
     if (behavior === 'allow') return false;
-    return text.matches(target) || command.some(({ part }) => rule.catches(part));
+    return (
+      text.matches(target) ||
+      command.some(({ part }) => rule.catches(part)) ||
+      rebuilt.some((part) => rule.catches(part))
+    );
   };
 };
 

@@ -1,5 +1,6 @@
 /** Unwraps programs that run other programs in special ways: eval, find, xargs and others. */
 
+import type { ShellStdin } from './read-redirects.js';
 import type { ShellPart } from './shell-part.js';
 import { joinWords, plainWord, type ShellWord, UNKNOWN, unknownWord } from './shell-word.js';
 import { skipOptions, type WrapperOptions } from './skip-options.js';
@@ -24,10 +25,20 @@ const unwrapEval = (part: ShellPart): UnwrappedCommand => {
     : runsSource(plainWord(joinWords(words)), part, true);
 };
 
-const unwrapSource = (part: ShellPart): UnwrappedCommand =>
-  part.words[1]?.dynamic === true || /^\/(?:dev|proc)\//.test(part.words[1]?.text ?? '')
+const unwrapSource = (part: ShellPart, stdin: ShellStdin | undefined): UnwrappedCommand => {
+  const file = part.words[1]?.text ?? '';
+  if (file === '/dev/stdin' && stdin?.text !== undefined && !stdin.text.includes(UNKNOWN))
+    return { ...runsSource(plainWord(stdin.text), part, true), transparent: false };
+  return part.words[1]?.dynamic === true || /^\/(?:dev|proc)\//.test(file)
     ? doubtfulCommand(`The script that ${quotePart(part)} runs is known only at run time.`)
     : NO_INNER_COMMAND;
+};
+
+/** `fc` runs a command of the history, unless it lists them. */
+const unwrapHistory = (part: ShellPart): UnwrappedCommand =>
+  /^-[a-z]*l/.test(part.words[1]?.text ?? '')
+    ? NO_INNER_COMMAND
+    : doubtfulCommand(`The command that ${quotePart(part)} runs is known only at run time.`);
 
 const unwrapTrap = (part: ShellPart): UnwrappedCommand => {
   const [action, ...signals] = part.words.slice(1).filter(({ text }) => text !== '--');
@@ -129,10 +140,13 @@ const hide = (word: ShellWord, placeholder: RegExp): ShellWord => ({
 });
 
 /** Unwrappers by name of the program. */
-export const SHELL_LAUNCHERS = new Map<string, (part: ShellPart) => UnwrappedCommand>([
+type Launcher = (part: ShellPart, stdin: ShellStdin | undefined) => UnwrappedCommand;
+
+export const SHELL_LAUNCHERS = new Map<string, Launcher>([
   ['eval', unwrapEval],
   ['source', unwrapSource],
   ['.', unwrapSource],
+  ['fc', unwrapHistory],
   ['trap', unwrapTrap],
   ['find', unwrapFind],
   ['xargs', unwrapXargs],

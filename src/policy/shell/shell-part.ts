@@ -14,8 +14,12 @@ export interface ShellReading {
   readonly parts: readonly ShellPart[];
   /** Sentences that say which parts of the command line cannot be known before it runs. */
   readonly doubts: readonly string[];
+  /** True if the analysis could not read the whole command line. */
+  readonly isFailed: boolean;
   /** True if a function starts itself again in the background (a fork bomb). */
   readonly isBomb: boolean;
+  /** Parts with the values that the command line itself gives to variables. They only make a ruling stricter. */
+  readonly rebuilt: readonly ShellPart[];
 }
 
 /** A program that would be started, or a part with only redirections or assignments. */

@@ -14,6 +14,8 @@ export interface ShellWord {
   readonly splits: boolean;
   /** True if the word has an unquoted pattern, which the shell replaces by file names. */
   readonly glob: boolean;
+  /** Texts that the word may have, by the values that the command line gives to variables. Only if dynamic. */
+  readonly values?: readonly { readonly text: string; readonly isOpen: boolean }[];
 }
 
 /** Placeholder for unknown text. A shell word cannot contain this character. */
@@ -49,14 +51,21 @@ export const readWord = (word: Word, variables: KnownVariables): ShellWord => {
 
 const CONTINUED_NAME = /\$\w*\\\n/;
 
-/** Returns an assignment as a word, because `export X=1` passes a word to the builtin. */
-export const assignmentWord = (assignment: Assignment, variables: KnownVariables): ShellWord => {
-  const value = assignedValue(assignment, variables);
-  return { ...value, text: `${assignment.name}=${value.text}`, splits: false, glob: false };
-};
+/** Changes the text of the word, and every text that it may have. */
+export const mapText = (word: ShellWord, change: (text: string) => string): ShellWord => ({
+  ...word,
+  text: change(word.text),
+  ...(word.values !== undefined && {
+    values: word.values.map(({ text, isOpen }) => ({ text: change(text), isOpen })),
+  }),
+});
 
-export const assignedValue = ({ value }: Assignment, variables: KnownVariables): ShellWord =>
-  value.type === 'Word' ? readWord(value, variables) : unknownWord(false);
+/** Returns an assignment as a word, because `export X=1` passes a word to the builtin. */
+export const assignmentWord = ({ name }: Assignment, value: ShellWord): ShellWord => ({
+  ...mapText(value, (text) => `${name}=${text}`),
+  splits: false,
+  glob: false,
+});
 
 /** Removes variables that a command may set, as `export`, `read` and `cd` do, from the known variables. */
 export const forgetAssigned = (

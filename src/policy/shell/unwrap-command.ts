@@ -7,7 +7,14 @@ import { HARMLESS_SET_OPTION } from './harmless-builtins.js';
 import type { ShellStdin } from './read-redirects.js';
 import { SHELL_LAUNCHERS } from './shell-launchers.js';
 import { programOf, type ShellPart } from './shell-part.js';
-import { joinWords, plainWord, type ShellWord, spellWords, UNKNOWN } from './shell-word.js';
+import {
+  joinWords,
+  mapText,
+  plainWord,
+  type ShellWord,
+  spellWords,
+  UNKNOWN,
+} from './shell-word.js';
 import { skipOptions, type WrapperOptions } from './skip-options.js';
 import {
   doubtfulCommand,
@@ -27,7 +34,7 @@ export const unwrapCommand = (part: ShellPart, stdin: ShellStdin | undefined): U
   if (SHELL_PROGRAMS.has(program)) return unwrapShell(part, stdin);
   if (program === 'env') return unwrapEnv(part);
   const special = SHELL_LAUNCHERS.get(program);
-  if (special) return special(part);
+  if (special) return special(part, stdin);
   const options = WRAPPER_OPTIONS.get(program);
   return options === undefined ? NO_INNER_COMMAND : unwrapPlain(part, options);
 };
@@ -39,7 +46,12 @@ export const SHELL_PROGRAMS: ReadonlySet<string> = new Set(
 
 const unwrapPlain = (part: ShellPart, wrapper: WrapperOptions): UnwrappedCommand => {
   const { rest, options, isClear } = skipOptions(part.words, wrapper);
-  if (!isClear) return unclearOptions(part);
+  // The inner command starts after the options, or after the value of an unknown option.
+  if (!isClear)
+    return unclearOptions(
+      part,
+      [rest, rest.slice(1)].flatMap((words) => runsWords(words).inner),
+    );
   const script = wrapper.script === undefined ? undefined : scriptOf(rest, options);
   if (script) return { ...runsSource(script, part), transparent: false };
   if (wrapper.stops?.split('').some((name) => options.has(name)) === true) return NO_INNER_COMMAND;
@@ -49,10 +61,10 @@ const unwrapPlain = (part: ShellPart, wrapper: WrapperOptions): UnwrappedCommand
   let start = 0;
   if (wrapper.assigns === true) {
     for (; start < words.length; start++) {
-      const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(words[start]?.text ?? '') ?? [];
+      const [, name] = /^([^=]+)=/s.exec(words[start]?.text ?? '') ?? [];
       if (name === undefined) break;
       const word = words[start] ?? plainWord('');
-      assigned.push({ name, value: { ...word, text: value } });
+      assigned.push({ name, value: mapText(word, (text) => text.slice(name.length + 1)) });
     }
   }
   const unwrapped = runsWords(words.slice(start), {
@@ -71,7 +83,10 @@ const scriptOf = (rest: readonly ShellWord[], options: ReadonlyMap<string, Shell
 
 const unwrapShell = (part: ShellPart, stdin: ShellStdin | undefined): UnwrappedCommand => {
   const { rest, options, isClear } = skipOptions(part.words, SHELL_OPTIONS);
-  if (!isClear) return unclearOptions(part);
+  if (!isClear) {
+    const at = part.words.findIndex(({ text }) => /^-\w*c$/.test(text));
+    return unclearOptions(part, at < 0 ? [] : runsSource(part.words[at + 1], part).inner);
+  }
   const [first] = rest;
   if (options.has('c')) {
     return runsScript(first, part, options);
@@ -81,6 +96,8 @@ const unwrapShell = (part: ShellPart, stdin: ShellStdin | undefined): UnwrappedC
       ? doubtfulCommand(`The script that ${quotePart(part)} runs is known only at run time.`)
       : NO_INNER_COMMAND;
   }
+  if (first !== undefined && OTHER_DESCRIPTOR.test(first.text))
+    return doubtfulCommand(`The script that ${quotePart(part)} runs is known only at run time.`);
   if (stdin !== undefined) {
     if (stdin.text === undefined) return NO_INNER_COMMAND;
     const script = { ...plainWord(stdin.text), dynamic: stdin.text.includes(UNKNOWN) };
@@ -131,6 +148,7 @@ const printedText = (parts: readonly ShellPart[]): string | undefined => {
     : undefined;
 };
 
+const OTHER_DESCRIPTOR = /\/fd\/0*[1-9]/;
 const STDIN = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/;
 
 const SHELL_OPTIONS: WrapperOptions = {
@@ -153,10 +171,7 @@ const unwrapEnv = (part: ShellPart): UnwrappedCommand => {
     attached === '' ? words[at + 1] : { ...(words[at] ?? plainWord('')), text: attached };
   const rest = words.slice(attached === '' ? at + 2 : at + 1);
   // `env -S` has other quoting rules than the shell.
-  if (split === undefined || split.dynamic || /[\\'"$#]/.test(split.text))
-    return unclearOptions(part);
-  return {
-    inner: [{ kind: 'source', source: `env ${split.text} ${spellWords(rest)}` }],
-    transparent: true,
-  };
+  if (split === undefined || split.dynamic) return unclearOptions(part);
+  const inner = [{ kind: 'source', source: `env ${split.text} ${spellWords(rest)}` } as const];
+  return /[\\'"$#]/.test(split.text) ? unclearOptions(part, inner) : { inner, transparent: true };
 };

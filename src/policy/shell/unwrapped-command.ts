@@ -56,7 +56,9 @@ export const runsSource = (
   return { inner: [{ kind: 'source', source: source.text, sameShell }], transparent: true };
 };
 
-export const unclearOptions = (part: ShellPart) =>
+/** `inner` are the commands that the options may mean. */
+export const unclearOptions = (part: ShellPart, inner: readonly InnerCommand[] = []) =>
   doubtfulCommand(
     `The command that ${quotePart(part)} runs cannot be determined from its options.`,
+    inner,
   );

@@ -85,6 +85,8 @@ export interface SafetyFinding {
   readonly reason: string;
   /** True if an exact allow rule or bypassPermissions overrides the finding. Example: an installation. */
   readonly mild?: boolean;
+  /** True if only the running command shows what it does. Every mode except bypassPermissions asks. */
+  readonly doubt?: boolean;
   /** True if a person must answer every time, and no answer is stored for later calls. */
   readonly everyTime?: boolean;
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isPathInside } from '../../../src/lib/paths/is-path-inside.js';
 import { isForeign } from '../../../src/policy/paths/resolved-paths.js';
-import { readShell } from '../../../src/policy/shell/read-shell.js';
+import { readShell } from '../../../src/policy/shell/reading/read-shell.js';
 import { spellWords } from '../../../src/policy/shell/shell-word.js';
 import type { PermissionRequest } from '../../../src/protocol/permission/ruling.js';
 import { bash, fetchUrl, mcp, policyOf, read, rule, write } from '../policy-fixtures.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readShell } from '../../../src/policy/shell/read-shell.js';
+import { readShell } from '../../../src/policy/shell/reading/read-shell.js';
 import { joinWords } from '../../../src/policy/shell/shell-word.js';
 
 const WORLD = {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readShell } from '../../../src/policy/shell/read-shell.js';
+import { readShell } from '../../../src/policy/shell/reading/read-shell.js';
 import type { ShellPart } from '../../../src/policy/shell/shell-part.js';
 import { PERMISSION_MODES } from '../../../src/protocol/permission/permission-mode.js';
 import { bash, policyOf, rule } from '../policy-fixtures.js';

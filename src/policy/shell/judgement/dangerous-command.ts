@@ -26,11 +26,14 @@ export const dangerousCommand = (
   reading: ShellReading,
   environment: ShellEnvironment,
 ): string | undefined => {
-  for (const part of reading.parts) {
+  for (const part of [...reading.parts, ...reading.rebuilt]) {
     const reason = dangerousPart(part, environment);
     if (reason !== undefined) return reason;
   }
-  return runsDownload(reading) ? 'The command runs a file that it downloads.' : undefined;
+  return runsDownload(reading.parts, reading.doubts.length > 0) ||
+    runsDownload(reading.rebuilt, false)
+    ? 'The command runs a file that it downloads.'
+    : undefined;
 };
 
 const dangerousPart = (part: ShellPart, environment: ShellEnvironment): string | undefined => {
@@ -187,6 +190,11 @@ const CHECKS = new Map<string, Check>([
     .split(' ')
     .map((name) => [name, always(MACHINE)] as const),
   ['enable', always('The command loads code into the shell.')],
+  [
+    'hash',
+    (part) =>
+      hasOption(part, 'p') ? 'The command changes which program a name starts.' : undefined,
+  ],
 ]);
 
 /** Programs that run source from standard input if they have no operand. */
@@ -211,8 +219,11 @@ const readsProgram = (part: ShellPart): boolean => {
 const isDownload = (part: ShellPart) =>
   /^(?:curl|wget|fetch|aria2c|http|https|xh|lwp-request|ftp)$/.test(programOf(part) ?? '');
 
-/** True for `curl -o x.sh … && sh x.sh`, `bash <(curl …)`, `sh -c "$(curl …)"` and the like. */
-const runsDownload = ({ parts }: ShellReading): boolean => {
+/**
+ * True for `curl -o x.sh … && sh x.sh`, `bash <(curl …)`, `sh -c "$(curl …)"` and the like. Also true if the command
+ * line downloads text and runs unknown commands.
+ */
+const runsDownload = (parts: readonly ShellPart[], isDoubtful: boolean): boolean => {
   const fetched = new Set<string>();
   let downloads = false;
   for (const part of parts) {
@@ -227,6 +238,7 @@ const runsDownload = ({ parts }: ShellReading): boolean => {
     ];
     if (names.some((name) => fetched.has(basename(name)))) return true;
     if (!isDownload(part)) continue;
+    if (isDoubtful) return true;
     downloads = true;
     const words = [...argumentsOf(part), ...part.redirects.map(({ target }) => target)];
     for (const { text } of words) {

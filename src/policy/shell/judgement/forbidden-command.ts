@@ -17,7 +17,7 @@ export const forbiddenCommand = (
   environment: ShellEnvironment,
 ): string | undefined => {
   if (reading.isBomb) return 'The command starts itself again without end.';
-  for (const part of reading.parts) {
+  for (const part of [...reading.parts, ...reading.rebuilt]) {
     const reason = forbiddenPart(part, reading, environment);
     if (reason !== undefined) return reason;
   }
@@ -77,12 +77,12 @@ const mirrors: Check = (part, environment) =>
     ? 'The command would remove all files of the target that are not in the source.'
     : undefined;
 
-const finds: Check = (part, environment, { parts }) => {
+const finds: Check = (part, environment, { parts, rebuilt }) => {
   const words = argumentsOf(part);
   const end = words.findIndex(({ text }) => /^[-(!]/.test(text) && !/^-[HLPDO]/.test(text));
   const deletes =
     words.some(({ text }) => text === '-delete') ||
-    parts.some(
+    [...parts, ...rebuilt].some(
       (candidate) =>
         candidate.wrappers.at(-1) === part.words[0]?.text &&
         REMOVERS.has(programOf(candidate) ?? ''),

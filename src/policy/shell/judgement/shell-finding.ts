@@ -12,8 +12,11 @@ export const shellFinding = (
 ): SafetyFinding | undefined => {
   const denied = forbiddenCommand(reading, environment);
   if (denied !== undefined) return { behavior: 'deny', reason: denied };
-  const danger = dangerousCommand(reading, environment) ?? reading.doubts[0];
+  const danger = dangerousCommand(reading, environment);
   if (danger !== undefined) return { behavior: 'ask', reason: danger };
+  const [doubt] = reading.doubts;
+  // A command line that cannot be read may hide a forbidden command, so no mode runs it without a question.
+  if (doubt !== undefined) return { behavior: 'ask', reason: doubt, doubt: !reading.isFailed };
   const mild = questionableCommand(reading);
   return mild === undefined ? undefined : { behavior: 'ask', reason: mild, mild: true };
 };

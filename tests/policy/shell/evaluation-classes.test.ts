@@ -1,0 +1,130 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { PERMISSION_MODES } from '../../../src/protocol/permission/permission-mode.js';
+import { bash, policyOf, rule } from '../policy-fixtures.js';
+import {
+  CLASSES,
+  type EvaluationClass,
+  KNOWN_WAYS,
+  ORDINARY,
+  quote,
+  UNKNOWN_WAYS,
+  valueRunning,
+} from './evaluation-classes.js';
+
+/** Allow rules for every command around the value, but not for the commands in the value. */
+const OUTER = [
+  ...'test [ printf read let declare typeset local unset wait echo set export eval bash sh env trap mapfile'.split(
+    ' ',
+  ),
+  ...'compgen timeout find shopt alias source . exec coproc tee cat command builtin history fc xargs base64 f g k'.split(
+    ' ',
+  ),
+  'tail',
+  'function',
+  'no_such_program',
+].map((name) => rule('allow', `Bash(${name}:*)`));
+const EVERYTHING = [...OUTER, rule('allow', 'Bash')];
+const FORBIDDEN = 'rm -rf /';
+
+const known = (command: string, wanted: (found: EvaluationClass) => boolean = () => true) =>
+  CLASSES.filter(wanted).flatMap(({ kind, body }) =>
+    Object.entries(KNOWN_WAYS).map(([way, spell]) => ({
+      way,
+      line: spell(valueRunning(kind, command), body),
+    })),
+  );
+const unknown = () =>
+  CLASSES.flatMap(({ body }) =>
+    Object.entries(UNKNOWN_WAYS).map(([way, spell]) => ({ way, line: spell(body) })),
+  );
+
+const everyClass = () =>
+  CLASSES.map(({ kind, body }) => ({
+    kind,
+    line: KNOWN_WAYS.literal(valueRunning(kind, 'touch ran'), body),
+  }));
+const everyWay = (kind: EvaluationClass['kind'], body: string) => [
+  ...Object.values(KNOWN_WAYS).map((spell) => ({
+    kind,
+    line: spell(valueRunning(kind, 'touch ran'), body),
+  })),
+  ...Object.values(UNKNOWN_WAYS).map((spell) => ({ kind, line: spell(body) })),
+];
+
+describe('a real bash', () => {
+  test('runs the code of the value in every class, and gets the value in every way', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'evaluation-'));
+    const cases = [
+      ...everyClass(),
+      ...everyWay('subscript', 'echo $((x))'),
+      ...everyWay('source', 'eval "$x"'),
+    ];
+    const script = cases.map(({ kind, line }, index) => {
+      const inner = join(folder, String(index));
+      mkdirSync(inner);
+      writeFileSync(join(inner, 'value'), `${valueRunning(kind, 'touch ran')}\n`);
+      return `cd ${inner}; /bin/bash --norc -c ${quote(line)} < /dev/null > /dev/null 2>&1`;
+    });
+    spawnSync('/bin/bash', ['--norc', '-c', script.join('\n')], {
+      env: { PATH: '/bin:/usr/bin', HOME: folder },
+    });
+    // A process substitution may end after its shell.
+    await expect
+      .poll(
+        () =>
+          cases
+            .filter((_, index) => !existsSync(join(folder, String(index), 'ran')))
+            .map(({ line }) => line),
+        { timeout: 5_000 },
+      )
+      .toEqual([]);
+  }, 60_000);
+});
+
+describe('a value that runs code', () => {
+  test.each(['default', 'acceptEdits', 'dontAsk', 'plan'] as const)(
+    'needs permission for its code in mode %s, if rules allow all other commands',
+    (mode) => {
+      const policy = policyOf({ rules: OUTER, mode });
+      const allowed = known('touch ran').filter(
+        ({ line }) => policy.rule(bash(line)).behavior === 'allow',
+      );
+      expect(allowed).toEqual([]);
+    },
+  );
+
+  test.each(PERMISSION_MODES)('is denied in mode %s if its code is forbidden', (mode) => {
+    const policy = policyOf({ rules: EVERYTHING, mode });
+    const lines = known(FORBIDDEN, ({ isRebuilt = true }) => isRebuilt);
+    const missed = lines.filter(({ line }) => policy.rule(bash(line)).behavior !== 'deny');
+    expect(missed).toEqual([]);
+  });
+
+  test.each(['default', 'acceptEdits', 'dontAsk', 'plan'] as const)(
+    'is never allowed in mode %s if only the running command knows it, despite a rule for every command',
+    (mode) => {
+      const policy = policyOf({ rules: EVERYTHING, mode });
+      const allowed = unknown().filter(({ line }) => policy.rule(bash(line)).behavior === 'allow');
+      expect(allowed).toEqual([]);
+    },
+  );
+
+  test('runs in mode bypassPermissions if only the running command knows it', () => {
+    const policy = policyOf({ mode: 'bypassPermissions' });
+    const rulings = unknown()
+      // The shell itself uses these variables, which is a danger of its own.
+      .filter(({ line }) => !/PS4|BASH_ENV|RANDOM|OPTIND/.test(line))
+      .map(({ line }) => ({ line, behavior: policy.rule(bash(line)).behavior }));
+    expect(rulings.filter(({ behavior }) => behavior !== 'allow')).toEqual([]);
+  });
+});
+
+test('ordinary commands stay allowed by a rule for every command', () => {
+  const policy = policyOf({ rules: EVERYTHING });
+  const rulings = ORDINARY.map((line) => ({ line, behavior: policy.rule(bash(line)).behavior }));
+  expect(rulings.filter(({ behavior }) => behavior !== 'allow')).toEqual([]);
+});
