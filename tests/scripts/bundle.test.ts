@@ -38,7 +38,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   machines: 14,
   memory: 17,
   model: 7,
-  policy: 55,
+  policy: 65,
   prompt: 35,
   protocol: 50,
   sdk: 42,
