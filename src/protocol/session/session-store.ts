@@ -69,6 +69,12 @@ export interface SessionStore {
   questions(id: string): QuestionStore;
   /** Opens a session that another process leads. Rejects with UsageError if the store cannot share sessions. */
   openAsWorker(id: string): Promise<WorkerSession>;
+  /**
+   * Returns a sentence about a copy on this machine of a session that the store does not have: with that id or
+   * prefix, or without `query` the newest of the directory. Undefined if there is none. Left out if the store has
+   * no copies.
+   */
+  missing?(query: string | undefined, cwd: string): string | undefined;
   /** Outages of a remote store. Undefined if the store is local. */
   readonly outages: Outages | undefined;
   /** Releases all open resources. */

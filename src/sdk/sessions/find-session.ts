@@ -32,8 +32,9 @@ export const findSession = async (
   if (found !== undefined) return found;
   const broken = unreadable.filter((session) => session.id.startsWith(query));
   if (broken.length === 1) throw new UsageError(broken[0]?.reason);
+  const missing = store.missing?.(query, cwd);
   throw new UsageError(
-    `There is no session "${query.slice(0, 80)}"; \`skein sessions --all\` lists them.`,
+    missing ?? `There is no session "${query.slice(0, 80)}"; \`skein sessions --all\` lists them.`,
   );
 };
 

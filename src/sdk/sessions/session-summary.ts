@@ -20,6 +20,8 @@ export interface SessionSummary {
   /** Process id of the lead. Null if it is not running. */
   readonly pid: number | null;
   readonly host: string | null;
+  /** Milliseconds until the lease of a lost lead ends. Null if no lost process has a lease. */
+  readonly leaseEndsInMs: number | null;
   readonly cwd: string;
   readonly model: string;
   readonly title: string;
@@ -52,7 +54,8 @@ export const summarizeSession = async (
 ): Promise<SessionSummary> => {
   const ledger = new SessionCostFold();
   const holder = await store.holder(meta.id);
-  const isLive = holder !== undefined || (await isLiveSession(store, meta.id));
+  const isLost = holder?.leaseEndsInMs !== undefined;
+  const isLive = !isLost && (await isLiveSession(store, meta.id));
   const inherited = new ForkedPrefixFilter();
   let turns = 0;
   let lastActiveAt = meta.updatedAt;
@@ -73,7 +76,7 @@ export const summarizeSession = async (
     isReadable = false;
   }
   const { id, cwd, model, title, createdAt, parentId } = meta;
-  const ended = isInRun ? 'lost' : 'ended';
+  const ended = isInRun || isLost ? 'lost' : 'ended';
   const state = isLive ? 'running' : ended;
   return {
     id,
@@ -84,6 +87,7 @@ export const summarizeSession = async (
     createdAt,
     pid: holder?.pid ?? null,
     host: holder?.host ?? null,
+    leaseEndsInMs: holder?.leaseEndsInMs ?? null,
     lastActiveAt,
     turns,
     costUsd: isReadable ? ledger.report().total.costUsd : null,

@@ -7,7 +7,8 @@ import { replaceStoredFile } from './io/replace-stored-file.js';
 
 const NAME = 'redis.json';
 
-const isMirror = (folder: string): boolean => fs.existsSync(join(folder, NAME));
+/** True if the folder is a copy of a session in Redis. */
+export const isMirror = (folder: string): boolean => fs.existsSync(join(folder, NAME));
 
 /** Throws UsageError if the folder is a copy of a session in Redis. */
 export const refuseMirror = (folder: string, id: string): void => {

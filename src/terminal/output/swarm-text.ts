@@ -1,4 +1,5 @@
 /** Formats a swarm as a tree in columns that fits the terminal width. */
+import { type LeaseHolder, leaseText } from '../../protocol/session/leases.js';
 import type { AgentView, SwarmView } from '../../views/swarm/swarm-view.js';
 import { treeBranches } from '../charts/tree-branches.js';
 import {
@@ -36,9 +37,16 @@ export const swarmText = (swarm: SwarmView, options: SwarmTextOptions): string =
 /** Returns the session's id, state, totals and title in one line. */
 export const swarmHead = (swarm: SwarmView): string => {
   const { session, holder, agents } = swarm;
-  const state = holder === undefined ? stateWithout(agents) : `running, pid ${holder.pid}`;
+  const state = leadState(holder) ?? stateWithout(agents);
   const title = plainText(session.title, 200);
   return `${session.id}  ${state}  ${totals(agents)}${waiting(swarm)}  ${title}`.trimEnd();
+};
+
+/** Returns the state of the process that leads a swarm. Undefined if no process leads it. */
+export const leadState = (holder: LeaseHolder | undefined): string | undefined => {
+  if (holder === undefined) return undefined;
+  const { pid, leaseEndsInMs } = holder;
+  return leaseEndsInMs === undefined ? `running, pid ${pid}` : leaseText(leaseEndsInMs);
 };
 
 const stateWithout = (agents: readonly AgentView[]): string =>

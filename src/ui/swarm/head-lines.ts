@@ -1,6 +1,7 @@
 /** Head lines of a swarm screen: title and progress. */
 
 import { allotCells } from '../../terminal/charts/stacked-bar.js';
+import { leadState } from '../../terminal/output/swarm-text.js';
 import { cutText } from '../../terminal/text/fit-text.js';
 import { formatMoney, formatShortNumber, plural } from '../../terminal/text/format-number.js';
 import { formatAge } from '../../terminal/text/format-time.js';
@@ -45,7 +46,7 @@ export const titleLine = (
   const isLost = agents.some(({ status }) => status === 'lost');
   const isAtWork = agents.some(({ status }) => status === 'running' || status === 'idle');
   const rest = isAtWork ? 'running' : isLost ? 'lost' : 'ended';
-  const state = holder === undefined ? rest : `running, pid ${holder.pid}`;
+  const state = leadState(holder) ?? rest;
   const tint = paint.dim;
   const facts = [
     { text: state, ...(isLost && { tint: paint.alarm }) },

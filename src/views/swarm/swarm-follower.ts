@@ -5,7 +5,7 @@
  */
 import { type Clock, steadyClock } from '../../protocol/clock.js';
 import type { ListedJob } from '../../protocol/session/job-queue.js';
-import type { LeaseHolder } from '../../protocol/session/leases.js';
+import { isAlive, type LeaseHolder } from '../../protocol/session/leases.js';
 import type {
   EventWatch,
   SessionMeta,
@@ -247,13 +247,14 @@ export class SwarmFollower {
   private view(): SwarmView {
     const { holder, jobs = [], workers } = this.status ?? {};
     const session = this.session;
-    const agents = this.fold.agents(holder !== undefined, jobs);
+    const agents = this.fold.agents(isAlive(holder), jobs);
     const before = this.lastUpdate?.swarm;
     const isSame =
       before?.agents === agents &&
       before.session === session &&
       before.holder?.pid === holder?.pid &&
       before.holder?.host === holder?.host &&
+      before.holder?.leaseEndsInMs === holder?.leaseEndsInMs &&
       before.workers === workers;
     if (isSame) return before;
     const { budget, throughput } = this.fold;

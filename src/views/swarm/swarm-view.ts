@@ -1,7 +1,7 @@
 /** View of a swarm read from its store, and lookup of agents by address. */
 
 import { LEAD_NAME } from '../../protocol/agent/team-message.js';
-import type { LeaseHolder } from '../../protocol/session/leases.js';
+import { isAlive, type LeaseHolder } from '../../protocol/session/leases.js';
 import type { SessionMeta } from '../../protocol/session/session-store.js';
 import { SkeinError, UsageError } from '../../protocol/skein-error.js';
 import type { AgentView } from './agent-view.js';
@@ -35,7 +35,7 @@ export const swarmView = async (store: SwarmReader, session: SessionMeta): Promi
   return {
     session,
     holder,
-    agents: fold.agents(holder !== undefined, jobs),
+    agents: fold.agents(isAlive(holder), jobs),
     budget: fold.budget,
     throughput: fold.throughput,
     ...(workers !== undefined && { workers: workers.length }),

@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { leaseText } from '../../../protocol/session/leases.js';
 import type { SessionMeta, SessionStore } from '../../../protocol/session/session-store.js';
 import { UsageError } from '../../../protocol/skein-error.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
@@ -109,7 +110,8 @@ const headOf = (session: SessionSummary): readonly string[] => [
   plainText(session.model, 40),
 ];
 
-const stateOf = ({ state, pid, host }: SessionSummary): string => {
+const stateOf = ({ state, pid, host, leaseEndsInMs }: SessionSummary): string => {
+  if (leaseEndsInMs !== null) return leaseText(leaseEndsInMs);
   if (pid === null || host === null) return state;
   return `${state} (pid ${pid}${host === hostname() ? '' : ` on ${plainText(host, 40)}`})`;
 };

@@ -1,4 +1,5 @@
 /** `skein ps`: prints the swarms of this machine as trees of agents with their current activity. */
+import { isAlive } from '../../../protocol/session/leases.js';
 import type { SessionMeta, SessionStore } from '../../../protocol/session/session-store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { findSession } from '../../../sdk/sessions/find-session.js';
@@ -85,7 +86,8 @@ const runningOrRecent = async (
 /** Returns a swarm as JSON. The keys are a contract. */
 const swarmJson = ({ session, holder, workers, agents }: SwarmView) => ({
   session: session.id,
-  isRunning: holder !== undefined,
+  isRunning: isAlive(holder),
+  leaseEndsInMs: holder?.leaseEndsInMs ?? null,
   pid: holder?.pid ?? null,
   host: holder?.host ?? null,
   workers: workers ?? null,

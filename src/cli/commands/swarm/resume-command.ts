@@ -1,4 +1,5 @@
 /** `skein resume`: resumes a session here, or an agent of a running session in its process. */
+import { isAlive } from '../../../protocol/session/leases.js';
 import { UsageError } from '../../../protocol/skein-error.js';
 import { resolveSessionId } from '../../../sdk/assembly/options/choose-session.js';
 import { commandSwarm, refuseUnlessLive } from '../../../sdk/control/command-swarm.js';
@@ -23,9 +24,11 @@ export const resumeCommand = async (
     const sessions = await store.list();
     const session = query === '' ? undefined : resolveSessionId(sessions, query);
     const isSession = sessions.some(({ id }) => id === session);
-    if (session !== undefined && isSession && (await store.holder(session)) === undefined) {
+    if (session !== undefined && isSession && !isAlive(await store.holder(session))) {
       return session;
     }
+    const missing = isSession ? undefined : store.missing?.(query, host.cwd);
+    if (missing !== undefined) throw new UsageError(missing);
     const { swarm, agent } = await runningAgent(store, query, host);
     const { id } = swarm.session;
     await refuseUnlessLive(store, id);

@@ -17,10 +17,14 @@ export const chooseSession = async (
     }
     return { kind: 'new', ...id };
   }
+  const sessions = await store.list();
   const former =
     flags.resume === undefined
-      ? newestOf(await store.list(), cwd)
-      : resolveSessionId(await store.list(), flags.resume);
+      ? newestOf(sessions, store, cwd)
+      : resolveSessionId(sessions, flags.resume);
+  const isKnown = sessions.some((session) => session.id === former);
+  const missing = isKnown ? undefined : store.missing?.(former, cwd);
+  if (missing !== undefined) throw new UsageError(missing);
   if (flags.forkSession === true) return { kind: 'fork', from: former, ...id };
   if (flags.sessionId !== undefined) {
     throw new UsageError('--session-id names a new session: use it with --fork-session, or alone.');
@@ -58,12 +62,17 @@ export const resolveSessionId = (sessions: readonly SessionMeta[], query: string
   );
 };
 
-const newestOf = (sessions: readonly SessionMeta[], cwd: string): string => {
+const newestOf = (
+  sessions: readonly SessionMeta[],
+  store: Pick<SessionStore, 'missing'>,
+  cwd: string,
+): string => {
   const inDirectory = sessions.filter((session) => session.cwd === cwd);
   const [newest] = inDirectory.sort((a, b) => b.updatedAt - a.updatedAt);
   if (newest === undefined) {
+    const missing = store.missing?.(undefined, cwd);
     throw new UsageError(
-      `There is no session in ${cwd} to continue; start one without --continue.`,
+      missing ?? `There is no session in ${cwd} to continue; start one without --continue.`,
     );
   }
   return newest.id;

@@ -71,6 +71,7 @@ const open = async (
     url: choice.url,
     leaseMs: choice.leaseMs,
     owner: lease,
+    local: { isAlive: ownerLives, onWait: host.notify ?? (() => {}) },
     clock: systemClock,
     redact,
     folder: root,

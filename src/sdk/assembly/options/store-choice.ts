@@ -16,7 +16,8 @@ export type StoreChoice = { readonly from: string } & (
 /** Flags that choose the store. */
 export type StoreFlags = Pick<RunOptions, 'store' | 'settings' | 'trust' | 'cwd'>;
 
-export type StoreEnvironment = Pick<HostEnvironment, 'env' | 'home' | 'cwd' | 'platform'>;
+export type StoreEnvironment = Pick<HostEnvironment, 'env' | 'home' | 'cwd' | 'platform'> &
+  Partial<Pick<HostEnvironment, 'notify'>>;
 
 /** Throws UsageError if the settings or the store's name are invalid. */
 export const chooseStore = (

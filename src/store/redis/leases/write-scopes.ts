@@ -10,7 +10,12 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { parseJson } from '../../../lib/json/parse-json.js';
-import type { Lease, LeaseHolder, Leases } from '../../../protocol/session/leases.js';
+import {
+  type Lease,
+  type LeaseHolder,
+  type Leases,
+  leaseText,
+} from '../../../protocol/session/leases.js';
 import { StorageError, UsageError } from '../../../protocol/skein-error.js';
 import type { LeaseOwner } from '../../files/leases/lease-file.js';
 import { checkSessionId } from '../../shared/check-session-id.js';
@@ -44,22 +49,52 @@ export class WriteScopes {
   private timer: NodeJS.Timeout | undefined;
   private renewing: Promise<void> | undefined;
 
-  constructor(redis: RedisConnections, owner: LeaseOwner, leaseMs: number = LEASE_MS) {
+  private readonly local: LocalOwners;
+
+  constructor(
+    redis: RedisConnections,
+    owner: LeaseOwner,
+    leaseMs: number = LEASE_MS,
+    local: LocalOwners = ALL_ALIVE,
+  ) {
     this.redis = redis;
     this.owner = owner;
     this.leaseMs = leaseMs;
+    this.local = local;
   }
 
   /**
-   * Claims a scope. Rejects with UsageError that names the holder if a live process has the scope.
+   * Claims a scope, at once if its holder ran on this machine and is gone. With `waits`, waits for the
+   * end of a lease from another machine, unless its holder renews it. Rejects with UsageError that
+   * names the holder if a live process has the scope.
    */
-  async take(swarm: string, name: string = LEAD_SCOPE): Promise<Scope> {
-    const scope = await this.claim(swarm, name, -1);
+  async take(swarm: string, name: string = LEAD_SCOPE, waits = false): Promise<Scope> {
+    let scope = await this.claim(swarm, name, -1);
+    if (typeof scope !== 'string') return scope;
+    if (isGone(scope, this.local)) scope = await this.claim(swarm, name, epochOf(scope));
+    else if (waits && (await this.hasEnded(swarm, name, scope)))
+      scope = await this.claim(swarm, name, -1);
     if (typeof scope !== 'string') return scope;
     refuseIfHeld(parseHolder(scope));
     throw new UsageError(
       `Another process holds session ${swarm}; its lease does not say which one.`,
     );
+  }
+
+  /** Waits until the lease has ended. Resolves with false if its holder is alive. */
+  private async hasEnded(swarm: string, name: string, lease: string): Promise<boolean> {
+    const { pid, host } = parseHolder(lease) ?? {};
+    if (host === undefined || host === hostname()) return false;
+    const key = swarmKeys(swarm).lease(name);
+    let shortest = Number.POSITIVE_INFINITY;
+    for (;;) {
+      const left = Number(await this.redis.call('PTTL', key));
+      if (left > shortest) return false;
+      if (left <= 0) return true;
+      shortest = left;
+      this.local.onWait(`Session ${swarm}: ${leaseText(left)} (pid ${pid} on ${host}).`);
+      await new Promise((resolve) => setTimeout(resolve, Math.min(left + 5, COUNTDOWN_MS)));
+    }
   }
 
   /**
@@ -95,7 +130,8 @@ export class WriteScopes {
     // The script recognises a repeated call by this token.
     const token = randomUUID();
     const { marker, pid } = this.owner;
-    const start = JSON.stringify({ pid, host: hostname(), marker, token }).slice(0, -1);
+    const { leaseMs } = this;
+    const start = JSON.stringify({ pid, host: hostname(), marker, leaseMs, token }).slice(0, -1);
     const reply = await this.redis.run(
       CLAIM,
       [keys.epoch, keys.scopes, keys.lease(name)],
@@ -153,10 +189,12 @@ export class WriteScopes {
 export class RedisLeases implements Leases {
   private readonly redis: RedisConnections;
   private readonly scopes: WriteScopes;
+  private readonly local: LocalOwners;
 
-  constructor(redis: RedisConnections, scopes: WriteScopes) {
+  constructor(redis: RedisConnections, scopes: WriteScopes, local: LocalOwners = ALL_ALIVE) {
     this.redis = redis;
     this.scopes = scopes;
+    this.local = local;
   }
 
   async take(name: string): Promise<Lease> {
@@ -164,10 +202,47 @@ export class RedisLeases implements Leases {
   }
 
   async holder(name: string): Promise<LeaseHolder | undefined> {
-    const { lease } = swarmKeys(checkSessionId(name));
-    return parseHolder(await this.redis.call('GET', lease(LEAD_SCOPE)));
+    const key = swarmKeys(checkSessionId(name)).lease(LEAD_SCOPE);
+    const value = await this.redis.call('GET', key);
+    if (typeof value !== 'string' || isGone(value, this.local)) return undefined;
+    const left = Number(await this.redis.call('PTTL', key));
+    const holder = parseHolder(value);
+    const { leaseMs = 0 } = leaseFields.safeParse(parseJson(value)).data ?? {};
+    // A live process renews its lease after a third of its time.
+    return holder !== undefined && left > 0 && left < leaseMs / 2
+      ? { ...holder, leaseEndsInMs: left }
+      : holder;
   }
 }
+
+/** Processes of this machine, and the wait for a process of another machine. */
+export interface LocalOwners {
+  /** True if the process with that marker runs on this machine, or if that is unknown. */
+  readonly isAlive: (marker: string) => boolean;
+  /** Called with a sentence for people about once a second. */
+  readonly onWait: (text: string) => void;
+}
+
+const ALL_ALIVE: LocalOwners = { isAlive: () => true, onWait: () => {} };
+
+/** Milliseconds between two sentences about the end of a lease. */
+const COUNTDOWN_MS = 1_000;
+
+const leaseFields = z.object({
+  marker: z.string().optional(),
+  leaseMs: z.number().optional(),
+  epoch: z.number().optional(),
+});
+
+/** True if the holder of the lease ran on this machine and is gone. */
+const isGone = (lease: string, { isAlive }: LocalOwners): boolean => {
+  const { marker } = leaseFields.safeParse(parseJson(lease)).data ?? {};
+  const isHere = parseHolder(lease)?.host === hostname();
+  return isHere && marker !== undefined && !isAlive(marker);
+};
+
+const epochOf = (lease: string): number =>
+  leaseFields.safeParse(parseJson(lease)).data?.epoch ?? -1;
 
 /** Returns the error for a lost scope. `claim` is the current claim, empty if there is none. */
 export const scopeLost = ({ swarm, name }: Scope, claim: string): StorageError => {

@@ -26,6 +26,7 @@ import { journalPath } from '../../files/journal/journal-file.js';
 import { recordReader, watchLines } from '../../files/journal/read-journal.js';
 import type { LeaseOwner } from '../../files/leases/lease-file.js';
 import { refuseFiles } from '../../files/mark-mirror.js';
+import { missingSession } from '../../files/missing-session.js';
 import { removeSession } from '../../files/remove-session.js';
 import { checkSessionId } from '../../shared/check-session-id.js';
 import { orRefusal } from '../../shared/remove-each.js';
@@ -36,7 +37,7 @@ import { listLines } from '../journal/list-lines.js';
 import { readRedisJournal } from '../journal/open-journal.js';
 import { acceptServer, ServerCheck } from '../leases/server-check.js';
 import { startKeyChecks } from '../leases/start-key-checks.js';
-import { RedisLeases, type Scope, WriteScopes } from '../leases/write-scopes.js';
+import { type LocalOwners, RedisLeases, type Scope, WriteScopes } from '../leases/write-scopes.js';
 import { RedisSession } from './redis-session.js';
 import { removeSwarms } from './remove-swarms.js';
 import { startRenewingExpiry } from './renew-expiry.js';
@@ -49,6 +50,8 @@ interface RedisSessionStoreOptions {
   readonly redis: RedisConnections;
   readonly owner: LeaseOwner;
   readonly leaseMs?: number;
+  /** Default: all processes of this machine count as alive. */
+  readonly local?: LocalOwners;
   readonly clock: Clock;
   /** Removes secrets from events, which quote commands and errors. Default: no redaction. */
   readonly redact?: (text: string) => string;
@@ -74,8 +77,9 @@ export class RedisSessionStore implements SessionStore {
     this.jobs = options.jobs;
     this.redis = options.redis;
     this.outages = options.redis;
-    this.scopes = new WriteScopes(options.redis, options.owner, options.leaseMs);
-    this.leases = new RedisLeases(options.redis, this.scopes);
+    const { redis, owner, leaseMs, local } = options;
+    this.scopes = new WriteScopes(redis, owner, leaseMs, local);
+    this.leases = new RedisLeases(redis, this.scopes, local);
   }
   async create(meta: SessionMeta): Promise<OwnedSession> {
     const folder = this.folder(meta.id);
@@ -87,7 +91,7 @@ export class RedisSessionStore implements SessionStore {
 
   async open(id: string): Promise<OwnedSession> {
     refuseFiles(this.folder(id), id);
-    return this.own(await swarmMeta.read(this.redis, id));
+    return this.own(await swarmMeta.read(this.redis, id), true);
   }
 
   async openAsWorker(id: string): Promise<WorkerSession> {
@@ -198,6 +202,10 @@ export class RedisSessionStore implements SessionStore {
     return Promise.all(leads.map((lead) => orRefusal(() => complete(lead))));
   }
 
+  missing(query: string | undefined, cwd: string): string | undefined {
+    return missingSession(this.options.folder, query, cwd, this.redis.shown);
+  }
+
   mailbox(id: string): Mailbox {
     return this.options.mailbox(checkSessionId(id));
   }
@@ -224,10 +232,10 @@ export class RedisSessionStore implements SessionStore {
     return { redis, writeScopes: this.scopes, clock, redact };
   }
 
-  private async own(meta: SessionMeta): Promise<OwnedSession> {
+  private async own(meta: SessionMeta, waits = false): Promise<OwnedSession> {
     const { redis } = this;
     const folder = this.folder(meta.id);
-    const lead = await this.scopes.take(meta.id);
+    const lead = await this.scopes.take(meta.id, undefined, waits);
     try {
       const mirror = startSessionMirror(redis, meta.id, folder);
       const stopUpkeep = startRenewingExpiry(redis, meta.id);

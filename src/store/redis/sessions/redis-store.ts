@@ -7,6 +7,7 @@ import { connectRedis, type RedisConnections } from '../connection/redis-connect
 import { LEASE_MS } from '../connection/swarm-keys.js';
 import { type RedisGovernor, redisGovernor } from '../governor/redis-governor.js';
 import { BullQueue } from '../jobs/bull-queue.js';
+import type { LocalOwners } from '../leases/write-scopes.js';
 import { RedisMailbox } from '../mailbox/redis-mailbox.js';
 import { redisQuestions } from '../questions/redis-questions.js';
 import { RedisTaskList } from '../tasks/redis-task-list.js';
@@ -20,6 +21,8 @@ interface RedisStoreOptions {
    */
   readonly leaseMs?: number;
   readonly owner: LeaseOwner;
+  /** Default: all processes of this machine count as alive. */
+  readonly local?: LocalOwners;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
   /** The `sessions` folder of the state directory. */
@@ -40,7 +43,7 @@ export interface RedisStore {
 
 /** Rejects with UsageError if Redis cannot be used. */
 export const openRedisStore = async (options: RedisStoreOptions): Promise<RedisStore> => {
-  const { url, leaseMs = LEASE_MS, owner, clock, redact, folder } = options;
+  const { url, leaseMs = LEASE_MS, owner, local, clock, redact, folder } = options;
   const redis = await connectRedis(url);
   // A dead worker's jobs are free after the lease time: lock expiry plus the search for stalled
   // jobs.
@@ -56,6 +59,7 @@ export const openRedisStore = async (options: RedisStoreOptions): Promise<RedisS
     redis,
     owner,
     leaseMs,
+    ...(local !== undefined && { local }),
     clock,
     redact,
     folder,
