@@ -99,6 +99,7 @@ export class RemoteAgents {
       watch: store.watch(this.session),
       records: (agent) => store.records(this.session, agent),
       applyEnd: (entry) => this.applyRemoteEnd(entry),
+      workerOf: async (id) => (await this.handedOver()).get(id),
       registry,
       clock,
       feed,
@@ -178,11 +179,15 @@ export class RemoteAgents {
 
   /** True if the agent is queued for a worker or runs on one. */
   async isHandedOver(id: string): Promise<boolean> {
+    return (await this.handedOver()).has(id);
+  }
+
+  private handedOver(): ReturnType<RemoteDispatch['handedOver']> {
     const now = this.deps.lead.deps.clock.now();
     if (this.cachedJobs === undefined || this.cachedJobs.at < now - JOB_LIST_TTL_MS) {
       this.cachedJobs = { at: now, jobs: this.dispatch.handedOver() };
     }
-    return (await this.cachedJobs.jobs).has(id);
+    return this.cachedJobs.jobs;
   }
 
   /** Counts a remote agent as running until its parent is notified of its end. */

@@ -5,6 +5,7 @@
 import { spendingOf } from '../../context/budget/event-spending.js';
 import type { UsedBefore } from '../../context/budget/ledger.js';
 import type { RunUsage } from '../../context/budget/run-usage.js';
+import type { AgentTag } from '../../protocol/agent/agent-tag.js';
 import type { Clock } from '../../protocol/clock.js';
 import { windowTokens } from '../../protocol/model/usage.js';
 import type { WireBlock } from '../../protocol/model/wire-block.js';
@@ -36,6 +37,8 @@ export interface RemoteEventPollerDeps {
   readonly records: (agent: string) => AsyncIterable<JournalRecord>;
   /** Called with spending of other processes. */
   readonly carry: (used: UsedBefore) => void;
+  /** Returns the name of the worker that runs an agent. Rejects with SkeinError. */
+  readonly workerOf: (agent: string) => Promise<string | undefined>;
   /** Reports an end to the parent, once. Rejects with SkeinError; the poller then tries again. */
   readonly applyEnd: (entry: AgentEntry) => Promise<void>;
 }
@@ -140,12 +143,25 @@ export class RemoteEventPoller {
     const tag = registry.get(agent)?.tag;
     if (tag === undefined) return;
     // Listeners know nothing of deeper descendants, because their starts and ends are not in the feed.
-    if (nodeOf(tag.parent) !== undefined) feed.emit({ type: 'agent.seen', agent: tag, event });
+    if (nodeOf(tag.parent) !== undefined) {
+      if (type === 'epoch.began') this.emitStart(tag, event);
+      else feed.emit({ type: 'agent.seen', agent: tag, event });
+    }
     if (type === 'agent.queued' && typeof event.worker === 'string') {
       feed.emit({ type: 'notice', text: `${agentLabel(tag)} waits: ${String(event.reason)}` });
     }
     if (type !== 'tool.ended' || outcome !== 'denied' || typeof call !== 'string') return;
     this.denied.set(agent, (this.denied.get(agent) ?? new Set()).add(call));
+  }
+
+  /** Emits the start of an agent with the name of its worker, which only the queue has. */
+  private emitStart(agent: AgentTag, event: SwarmEvent): void {
+    const { feed, workerOf } = this.deps;
+    const emit = (worker?: string) => {
+      const seen = { type: 'agent.seen', agent, event } as const;
+      feed.emit(worker === undefined ? seen : { ...seen, worker });
+    };
+    void workerOf(agent.id).then(emit, () => emit());
   }
 
   /** Emits denials with their input, which only the journal has. Rejects with SkeinError; a later poll retries. */

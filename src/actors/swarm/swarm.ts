@@ -243,7 +243,7 @@ export class Swarm {
       const spawned = { type: 'agent.spawned', agent: tag, model, prompt } as const;
       if (this.remote?.has(entry)) {
         await this.handOver(entry, recorded);
-        feed.emit({ ...spawned, isQueued: false });
+        feed.emit({ ...spawned, isQueued: true, awaits: 'worker' });
         this.lifecycle.withdraw(id);
         return entry;
       }

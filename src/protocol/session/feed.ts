@@ -77,19 +77,27 @@ export type FeedItem =
   | { readonly type: 'todos.changed'; readonly todos: readonly Todo[] }
   /** `loss`: the store has lost records of an agent. */
   | { readonly type: 'notice'; readonly text: string; readonly loss?: RecordLoss }
-  /** A sub-agent was spawned and journaled. With `isQueued`, it waits for a concurrency slot. */
+  /** A sub-agent was spawned and journaled. With `isQueued`, it waits for a concurrency slot or a worker. */
   | {
       readonly type: 'agent.spawned';
       readonly agent: AgentTag;
       readonly model: string;
       readonly isQueued: boolean;
+      /** Thing that a queued agent waits for. Default: a concurrency slot. */
+      readonly awaits?: 'worker';
       /** Task of the agent. */
       readonly prompt: string;
     }
   /** Feed item of a sub-agent, forwarded to the listeners of the lead. */
   | { readonly type: 'agent.feed'; readonly agent: AgentTag; readonly item: FeedItem }
   /** Index event of an agent that another process runs. */
-  | { readonly type: 'agent.seen'; readonly agent: AgentTag; readonly event: SwarmEvent }
+  | {
+      readonly type: 'agent.seen';
+      readonly agent: AgentTag;
+      readonly event: SwarmEvent;
+      /** Name of the worker that has started the agent. Only with an event `epoch.began`. */
+      readonly worker?: string;
+    }
   | { readonly type: 'agent.ended'; readonly report: ChildReport }
   /** A teammate has ended a run and waits for letters. */
   | { readonly type: 'agent.rested'; readonly report: ChildReport }

@@ -52,6 +52,7 @@ export class SwarmLines {
     if (item.type === 'agent.spawned') this.begin(item);
     else if (item.type === 'agent.ended' || item.type === 'agent.rested') this.end(item.report);
     else if (item.type === 'agent.feed') this.receiveInner(item.agent, item.item);
+    else if (item.type === 'agent.seen') this.receiveStart(item);
     else if (item.type === 'fan-out.previewed') this.show(`(${previewText(item.preview)})`);
   }
 
@@ -111,6 +112,13 @@ export class SwarmLines {
     this.scheduleFlush();
   }
 
+  /** Shows the worker that has started an agent. */
+  private receiveStart({ agent, worker }: Extract<FeedItem, { type: 'agent.seen' }>): void {
+    if (worker === undefined || !this.live.has(agent.id) || this.wave.size > SMALL_WAVE) return;
+    this.flush();
+    this.show(`${indentOf(agent)}${agentName(agent)} runs on worker ${workerName(worker)}`);
+  }
+
   private receiveInner(agent: AgentTag, item: FeedItem): void {
     // An agent that resumes after a crash sends no `agent.spawned` to this process.
     if (!this.live.has(agent.id)) {
@@ -136,14 +144,15 @@ export class SwarmLines {
 
   private showStarted(items: readonly Spawned[]): void {
     if (items.length <= MAX_LISTED_AGENTS) {
-      for (const { agent, isQueued } of items) {
-        const word = isQueued ? 'waits for a slot' : 'started';
+      for (const { agent, isQueued, awaits = 'slot' } of items) {
+        const word = isQueued ? `waits for a ${awaits}` : 'started';
         this.show(`${indentOf(agent)}${agentName(agent)} ${word}: ${purpose(agent)}`);
       }
       return;
     }
     const queued = items.filter(({ isQueued }) => isQueued).length;
-    const waiting = queued === 0 ? '' : `, ${formatNumber(queued)} of them wait for a slot`;
+    const awaited = items.some(({ awaits }) => awaits === 'worker') ? 'worker' : 'slot';
+    const waiting = queued === 0 ? '' : `, ${formatNumber(queued)} of them wait for a ${awaited}`;
     this.show(`  ${countsByType(items.map(({ agent }) => agent))} started${waiting}`);
   }
 
@@ -212,6 +221,10 @@ const afterBatch = (flush: () => void): void => {
 /** Returns the type with the name or short id: `explorer a_3f2a9c`. */
 export const agentName = ({ id, type, name }: AgentTag): string =>
   shown([type ?? 'fork', name ?? id.slice(0, SHORT_ID_LENGTH)].join(' '), MAX_TEXT_LENGTH);
+
+/** Returns the start of a worker's name, which is unique. */
+export const workerName = (worker: string): string =>
+  shown(worker.split('.')[0] ?? '', MAX_TEXT_LENGTH);
 
 export const waitingText = (agents: readonly AgentTag[]): string => {
   const names = agents.slice(0, MAX_LISTED_AGENTS).map(agentName);

@@ -2,7 +2,8 @@
 import { redact } from '../../policy/redaction/redact.js';
 import type { AgentTag } from '../../protocol/agent/agent-tag.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
-import { agentName } from '../../terminal/output/swarm-lines.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
+import { agentName, workerName } from '../../terminal/output/swarm-lines.js';
 import { oneLine, sanitize } from '../../terminal/text/sanitize.js';
 
 interface LiveAgent {
@@ -48,9 +49,11 @@ export class LiveAgents {
       case 'agent.spawned':
         this.put(item.agent, {
           isQueued: item.isQueued,
-          doing: item.isQueued ? 'queued' : 'starts',
+          doing: item.isQueued ? queuedText(item.awaits) : 'starts',
         });
         return true;
+      case 'agent.seen':
+        return this.receiveEvent(item);
       case 'agent.ended':
       case 'agent.rested':
         return this.live.delete(item.report.agent.id);
@@ -72,6 +75,16 @@ export class LiveAgents {
     return true;
   }
 
+  /** Applies an event of an agent on a worker. */
+  private receiveEvent({ agent, event, worker }: Seen): boolean {
+    const doing = worker === undefined ? activityOf(event) : `runs on worker ${workerName(worker)}`;
+    // An agent that is shown as ended may have later events.
+    if (doing === undefined || !this.live.has(agent.id)) return false;
+    const isAsking = event.type === 'permission.requested';
+    this.put(agent, { doing, isQueued: event.type === 'agent.queued', isAsking });
+    return true;
+  }
+
   private put(tag: AgentTag, changes: Partial<LiveAgent>): void {
     const current = this.live.get(tag.id);
     const fresh = { tag, name: agentName(tag), since: this.now(), isQueued: false };
@@ -86,4 +99,31 @@ const doingOf = (item: FeedItem): string | undefined => {
   if (item.type === 'question.asked' || item.type === 'person.asked') return 'asks';
   if (item.type === 'attempt.discarded') return 'retrying';
   return item.type === 'context.compacted' ? 'compacted' : undefined;
+};
+
+type Seen = Extract<FeedItem, { type: 'agent.seen' }>;
+
+const queuedText = (awaits: 'worker' | undefined): string =>
+  awaits === 'worker' ? 'queued for a worker' : 'queued';
+
+/** Returns the activity that an event of a remote agent starts; undefined for other events. */
+const activityOf = (event: SwarmEvent): string | undefined => {
+  switch (event.type) {
+    case 'agent.queued':
+      return event.awaits === 'place' ? 'queued' : 'queued for a worker';
+    case 'epoch.began':
+      return 'runs on a worker';
+    case 'turn.started':
+      return 'streaming';
+    case 'tool.started':
+      return oneLine(sanitize(redact(String(event.description))), 200);
+    case 'permission.requested':
+      return 'asks';
+    case 'turn.failed':
+      return 'retrying';
+    case 'context.compacted':
+      return 'compacted';
+    default:
+      return undefined;
+  }
 };

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { bash, begins, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { SOON, workerScene } from '../../fakes/agents/worker-scene.js';
 import { eventually } from '../../fakes/eventually.js';
-import type { Rules } from '../../fakes/skein-process.js';
+import { type Rules, STREAM } from '../../fakes/skein-process.js';
 import { needs } from '../../setup/needs.js';
 
 const WAITS = 'while [ ! -e go ]; do sleep 0.05; done';
@@ -49,5 +49,21 @@ needs.describe('redis')('a background agent', () => {
     await scene.worker();
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect(lead.stderr.split(NO_WORKER)).toHaveLength(2);
+  });
+
+  test('is reported as queued to hosts, and then with the worker that has started it', async () => {
+    const scene = await workerScene(RULES, SOON);
+    const lead = scene.begin([...LEAD, ...STREAM]);
+    const started = await lead.line(({ subtype }) => subtype === 'task_started');
+    expect(started).toMatchObject({ is_queued: true });
+    const worker = await scene.worker();
+    const name = worker.stderr.split(' takes up to')[0];
+    const { task_id } = started;
+    const taken = await lead.line(({ subtype, worker: by }) => {
+      return subtype === 'task_progress' && by !== undefined;
+    });
+    expect(taken).toMatchObject({ task_id, worker: name });
+    await writeFile(join(scene.workspace, 'go'), '');
+    expect(await lead.ended).toMatchObject({ code: 0 });
   });
 });

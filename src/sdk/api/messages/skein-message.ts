@@ -139,6 +139,8 @@ export interface TaskProgressMessage extends TaskBelonging {
   readonly usage: TaskUsage;
   readonly cost_usd: number | null;
   readonly last_tool_name?: string;
+  /** Name of the worker that has just started the agent. */
+  readonly worker?: string;
 }
 
 /** The agent has ended, or a teammate is idle. */

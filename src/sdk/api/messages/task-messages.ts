@@ -51,7 +51,11 @@ export class TaskMessages {
     if (item.type === 'agent.ended') return this.end(item.report);
     if (item.type === 'agent.rested') return { ...this.end(item.report), is_idle: true };
     if (item.type === 'fan-out.previewed') return this.preview(item.preview);
-    if (item.type === 'agent.seen') return this.takeEvent(item.agent, item.event);
+    if (item.type === 'agent.seen') {
+      return item.worker === undefined
+        ? this.takeEvent(item.agent, item.event)
+        : { ...this.progressMessage(item.agent, this.progressOf(item.agent)), worker: item.worker };
+    }
     return item.type === 'agent.feed' ? this.takeFeed(item.agent, item.item) : undefined;
   }
 
@@ -116,6 +120,10 @@ export class TaskMessages {
     const now = this.now();
     if (now - progress.sentAt < PROGRESS_EVERY_MS) return undefined;
     progress.sentAt = now;
+    return this.progressMessage(agent, progress);
+  }
+
+  private progressMessage(agent: AgentTag, progress: Progress): TaskProgressMessage {
     return {
       type: 'system',
       subtype: 'task_progress',
