@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { didYouMean } from '../lib/text/did-you-mean.js';
 import { SkeinError, UsageError } from '../protocol/skein-error.js';
+import { VERSION } from '../sdk/assembly/version.js';
 import type { TerminalHost } from '../terminal/terminal-host.js';
 import { addCommands } from './add-commands.js';
 import { HELP_TEXT } from './help-text.js';
@@ -12,7 +13,39 @@ import { startSession } from './start-session.js';
 const MAX_HELP_COLUMNS = 100;
 
 /** Resolves with the exit code. Never rejects: errors are printed on stderr. */
-export const commandLine = async (args: readonly string[], host: TerminalHost): Promise<number> => {
+export const commandLine = async (
+  args: readonly string[],
+  terminalHost: TerminalHost,
+): Promise<number> => {
+  let host = terminalHost;
+  try {
+    host = await withDebugLog(args, terminalHost);
+  } catch (error) {
+    return reportError(error, args.includes('--verbose'), terminalHost);
+  }
+  const code = await runCommand(args, host);
+  host.debug?.('exit', { code });
+  return code;
+};
+
+/** Returns the host with a debug log, if a flag or the environment asks for it. Rejects with UsageError. */
+const withDebugLog = async (args: readonly string[], host: TerminalHost): Promise<TerminalHost> => {
+  const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length);
+  const at = flags.findIndex((flag) => /^--debug-file(=|$)/.test(flag));
+  const file = at === -1 ? undefined : (flags[at]?.split(/=(.*)/s)[1] ?? flags[at + 1]);
+  const isOn = flags.includes('--debug') || !['', '0'].includes(host.env.SKEIN_DEBUG ?? '');
+  if (file === undefined && !isOn) return host;
+  const { openDebugLog } = await import('./session/open-debug-log.js');
+  const debug = openDebugLog(file, host);
+  debug('command', { args, cwd: host.cwd, version: VERSION, node: process.version });
+  const notify = (sentence: string) => {
+    debug('notice', { text: sentence });
+    host.notify(sentence);
+  };
+  return { ...host, debug, notify };
+};
+
+const runCommand = async (args: readonly string[], host: TerminalHost): Promise<number> => {
   let exitCode: number = ExitCode.done;
   const program = buildProgram(host, (code) => {
     exitCode = code;
@@ -32,6 +65,7 @@ export const commandLine = async (args: readonly string[], host: TerminalHost): 
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
+    host.debug?.('error', { error });
     return reportError(error, args.includes('--verbose'), host);
   }
 };

@@ -21,8 +21,8 @@ interface Destination {
 
 /**
  * Sends the body and resolves with the response, also for an HTTP error. Rejects with the network error, or
- * with an AbortError. `progress` returns a number that grows with the content of the response; while it returns
- * undefined, every received byte is progress.
+ * with an AbortError. `progress` returns a number that grows with the content of the response, and undefined
+ * before the response: then every received byte is progress.
  */
 export type Send = (
   body: readonly Uint8Array[],
@@ -48,7 +48,7 @@ export const httpExchange = ({ env, stallWatch }: ExchangeOptions) => {
       try {
         return await exchange(template, agent, sent);
       } catch (error) {
-        // The server closed the idle connection before it read the request, so one retry is safe.
+        // The server closed the idle connection before it read the request, so a retry is safe.
         if (!(error instanceof StaleConnection)) throw error;
         return exchange(template, agent, sent);
       }
@@ -150,7 +150,7 @@ const destroyWith = (target: http.ClientRequest | http.IncomingMessage, error: E
 
 const abortError = () => new DOMException('The request was aborted.', 'AbortError');
 
-/** Maximum bytes read of an error page; the last chunk may exceed it. */
+/** Maximum bytes read of an error page, except for the last chunk. */
 const MAX_PAGE_BYTES = 64 * 1024;
 
 /** Reads the beginning of a response that is not an event stream. */

@@ -3,7 +3,7 @@
 interface NetworkProblem {
   /** A sentence that says what to check. */
   readonly advice: string;
-  /** True if the cause hardly passes by itself. */
+  /** True if the cause is likely to stay. */
   readonly isPermanent: boolean;
 }
 

@@ -49,7 +49,7 @@ export const toModelFailure = (
   });
 };
 
-/** Returns the message. An AggregateError of several addresses has messages only in its parts. */
+/** Returns the message. The message of an AggregateError is in the errors of the addresses. */
 const messageOf = (error: Error): string =>
   error instanceof AggregateError && error.message === ''
     ? error.errors.map((part) => (part instanceof Error ? part.message : String(part))).join(', ')

@@ -1,5 +1,5 @@
 /** Delivers a letter to an agent of the swarm in any state of its life (law 9). */
-import { oversizeOf, oversizeText } from '../../context/window/prompt-limit.js';
+import { oversizeOf, oversizeText } from '../../context/window/oversize-of.js';
 import { AgentRefusal } from '../../protocol/agent/agents.js';
 import { ANSWER_PREFIX } from '../../protocol/agent/team-message.js';
 import type { JournalBody } from '../../protocol/session/journal-record.js';

@@ -3,7 +3,7 @@
  * SessionStart hooks finish first. Without hooks prompts pass synchronously.
  */
 import { textOfContent } from '../../context/history/history-message.js';
-import { oversizeOf, oversizeText } from '../../context/window/prompt-limit.js';
+import { oversizeOf, oversizeText } from '../../context/window/oversize-of.js';
 import { stops } from '../../machines/stops.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { Ids } from '../../protocol/ids.js';

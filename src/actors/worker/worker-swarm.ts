@@ -4,6 +4,7 @@
  */
 
 import { stops } from '../../machines/stops.js';
+import type { StopReason } from '../../protocol/agent/stop.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import type { ClaimedJob } from '../../protocol/session/job-queue.js';
 import type { Journal } from '../../protocol/session/journal.js';
@@ -50,6 +51,8 @@ export interface WorkerSwarm {
   readonly busy: number;
   /** Runs the agent until it ends or another process owns it. Rejects with SkeinError. */
   work(job: ClaimedJob): Promise<'done' | ReturnedJob>;
+  /** Returns why the last run of the agent ended. Null if it did not end here. */
+  stopReason(agent: string): StopReason | null;
   /** See WorkerSession. */
   onArtifactsChange(listener: () => void): () => void;
   /** Returns all jobs to the queue. */
@@ -165,6 +168,10 @@ class OpenWorkerSwarm implements WorkerSwarm {
       dispatch?.jobsHere.delete(id);
       await adoption.release();
     }
+  }
+
+  stopReason(agent: string): StopReason | null {
+    return this.lead.swarm.registry.get(agent)?.report?.stop.reason ?? null;
   }
 
   onArtifactsChange(listener: () => void): () => void {

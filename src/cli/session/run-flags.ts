@@ -79,6 +79,8 @@ export const addRunFlags = (command: Command): Command =>
     .option('--no-session-persistence', 'do not save the session')
     .optionsGroup('Help:')
     .option('--verbose', 'show stacks and details of errors')
+    .option('--debug', 'write a debug log, a JSON object per line, in the state directory')
+    .option('--debug-file <path>', 'write the debug log to this file')
     .version(VERSION, '-v, --version', 'the version')
     .helpOption('-h, --help', 'this text');
 

@@ -11,6 +11,7 @@ import type { SessionStore } from '../../protocol/session/session-store.js';
 import type { InitFacts } from '../api/messages/init-message.js';
 import { swarmControl } from '../control/swarm-control.js';
 import { type AssemblyOptions, openAndAssemble, type SessionAssembly } from './assemble-session.js';
+import type { DebugLog } from './options/host-environment.js';
 import { shownTools } from './prompt/context-provider.js';
 import { VERSION } from './version.js';
 
@@ -53,6 +54,8 @@ const openWith = async (request: AssemblyOptions, cleanup: CleanupStack): Promis
   // A resumed session keeps its prompt, which may show other tools than this process has.
   const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
   sweepOrphansLater(session);
+  const { debug } = request.host;
+  if (debug !== undefined) cleanup.defer(logSession(session, debug));
   const server = answerChannels.serveCommands(session, swarmControl(session));
   cleanup.defer(() => server?.close());
   return {
@@ -75,6 +78,14 @@ const openWith = async (request: AssemblyOptions, cleanup: CleanupStack): Promis
       return cleanup.run();
     },
   };
+};
+
+/** Writes the feed to the debug log, without the raw events of answers. Returns a function that stops. */
+const logSession = (session: LeadSession, debug: DebugLog): (() => void) => {
+  debug('session', { session: session.id, model: session.model });
+  return session.listen((item) => {
+    if (item.type !== 'stream.event') debug('feed', { session: session.id, item });
+  });
 };
 
 const openLead = async (

@@ -1,4 +1,5 @@
 /** Opens the swarms whose agents a worker runs, and closes them when idle. */
+
 import { hash } from 'node:crypto';
 import {
   openWorkerLead,
@@ -8,6 +9,7 @@ import {
 import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-layout.js';
 import { CleanupStack } from '../../lib/async/cleanup-stack.js';
 import { canonicalJson } from '../../lib/json/canonical-json.js';
+import type { StopReason } from '../../protocol/agent/stop.js';
 import type { ClaimedJob } from '../../protocol/session/job-queue.js';
 import { SkeinError, UsageError } from '../../protocol/skein-error.js';
 import { openPersonKey } from '../../store/files/person-key.js';
@@ -80,6 +82,15 @@ export class WorkerSwarms {
       this.busy.set(key, left);
       if (left === 0) this.closeLater(key);
     }
+  }
+
+  /** Returns why the last run of the job's agent ended here. Null if only the journal knows it. */
+  async stopReason({ swarm, id }: ClaimedJob): Promise<StopReason | null> {
+    for (const [key, opening] of this.opened) {
+      const reason = key.startsWith(`${swarm} `) ? (await opening).swarm.stopReason(id) : null;
+      if (reason !== null) return reason;
+    }
+    return null;
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 /** Worker process: takes background agents of any swarm from the queue and runs them. */
 
 import { isRefusedByStore } from '../../actors/worker/worker-swarm.js';
+import type { StopReason } from '../../protocol/agent/stop.js';
 import { systemClock } from '../../protocol/clock.js';
 import type { ConsumeOptions, JobHandler, JobQueue } from '../../protocol/session/job-queue.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
@@ -20,6 +21,8 @@ interface WorkerOptions extends WorkerSwarmsOptions {
   readonly rate?: ConsumeOptions['rate'];
   /** Called with news to print. */
   readonly onNews: (news: WorkerNews) => void;
+  /** Called with the name of the worker before the first news. */
+  readonly onName?: (name: string) => void;
 }
 
 /** News of a worker. `skein worker --json` prints it, so fields and values are a contract. */
@@ -39,7 +42,8 @@ type OutageNews =
 
 export type AgentNews = { readonly swarm: string; readonly agent: string } & (
   | { readonly what: 'begun'; readonly attempts: number }
-  | { readonly what: 'ended' }
+  /** `stop` is the reason why the run ended. Null if only the journal knows it. */
+  | { readonly what: 'ended'; readonly stop: StopReason | null }
   | { readonly what: 'given back' | 'put aside'; readonly why: string }
 );
 
@@ -64,6 +68,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       'A worker takes agents from a queue in Redis: set SKEIN_REDIS_URL, or give --store.',
     );
   }
+  options.onName?.(store.owner);
   const swarms = new WorkerSwarms(options, store);
   const stopListening = sessions.outages?.listen((why) =>
     options.onNews(why === undefined ? { what: 'going on' } : { what: 'waiting', why }),
@@ -109,7 +114,8 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       if (end !== 'done' && end.isRefused) return failed(end.why);
       if (end !== 'done' && end.laterMs > 0) return returnLater(end.why);
       backoff.forget(name);
-      if (end === 'done') options.onNews({ swarm, agent, what: 'ended' });
+      if (end === 'done')
+        options.onNews({ swarm, agent, what: 'ended', stop: await swarms.stopReason(job) });
       else options.onNews({ swarm, agent, what: 'given back', why: end.why });
       return end;
     } catch (error) {

@@ -1,6 +1,8 @@
 /** Notices about a Redis outage and its end, in all output formats and for SDK programs. */
+
 import { writeFile } from 'node:fs/promises';
 import net from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SkeinMessage } from '../../../src/sdk/api/messages/skein-message.js';
@@ -173,9 +175,16 @@ needs.describe('own-redis')('a Redis outage and its end', () => {
     const process = await worker(['--json']);
     await redis.kill();
     const why = `Redis at ${redis.socket} cannot be reached`;
-    expect(await process.line(({ what }) => what === 'waiting')).toEqual({ what: 'waiting', why });
+    const stamp = {
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      host: hostname(),
+      worker: expect.stringMatching(/./),
+    };
+    const waiting = { ...stamp, what: 'waiting', why };
+    expect(await process.line(({ what }) => what === 'waiting')).toEqual(waiting);
     await redis.start();
-    expect(await process.line(({ what }) => what === 'going on')).toEqual({ what: 'going on' });
+    const goingOn = { ...stamp, what: 'going on' };
+    expect(await process.line(({ what }) => what === 'going on')).toEqual(goingOn);
     expect(process.stderr).toMatch(AWAY);
     process.kill('SIGTERM');
     expect(await process.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(BACK) });

@@ -27,6 +27,9 @@ const otherPerson = ({ root }: WorkerScene) => {
   return { env: { HOME: home, SKEIN_HOME: join(home, '.skein') } };
 };
 
+/** Start of a line of a worker: time, host and name of the worker. */
+const STAMP = /^\d{4}-\d\d-\d\dT[\d:.]+Z host=\S+ worker=\S+ /;
+
 const linesWith = (text: string, part: string) =>
   text.split('\n').filter((line) => line.includes(part));
 
@@ -46,7 +49,11 @@ needs.describe('redis')('a worker', () => {
       .toEqual(['nosuch.a_1.0', 'nosuch.a_2.0', 'nosuch.a_3.0']);
     const why = 'There is no session "nosuch".';
     expect(await redis.call('HGET', queueKey('nosuch.a_1.0'), 'failedReason')).toBe(why);
-    expect(linesWith(worker.stderr, 'put aside').sort()).toEqual([
+    const sentences = linesWith(worker.stderr, 'put aside').map((line) => {
+      expect(line).toMatch(STAMP);
+      return line.replace(STAMP, '');
+    });
+    expect(sentences.sort()).toEqual([
       `a_1 of nosuch is put aside: ${why}`,
       `a_2 of nosuch is put aside: ${why}`,
       expect.stringMatching(/^nosuch\.a_3\.0 is put aside: "\.\.\/\.\.\/x" cannot be a job: /),
@@ -131,4 +138,4 @@ needs.describe('redis')('a worker', () => {
   });
 });
 
-const agentIn = (line: string) => line.split(' ')[0];
+const agentIn = (line: string) => line.replace(STAMP, '').split(' ')[0];

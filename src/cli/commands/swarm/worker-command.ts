@@ -1,4 +1,5 @@
 /** `skein worker`: runs background agents from the queue until it is stopped. */
+import { hostname } from 'node:os';
 import { outageText } from '../../../actors/session/store-outages.js';
 import { UsageError } from '../../../protocol/skein-error.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
@@ -36,15 +37,25 @@ export const workerCommand = async (flags: WorkerFlags, host: TerminalHost): Pro
     // The worker has no agents yet and would wait until Redis answers, so quit at once.
     if (isConnecting) host.quit(ExitCode.done);
   });
+  let name = '';
+  const stamp = (): LogStamp => ({
+    time: new Date().toISOString(),
+    host: hostname(),
+    worker: name,
+  });
   const onNews = (news: WorkerNews) => {
     isConnecting = !isOpen && news.what === 'waiting';
-    printNews(news, flags, host);
+    host.debug?.('worker', news);
+    printNews(news, stamp(), flags, host);
   };
   const worker = await openWorker({
     host,
     flags,
     concurrency,
     onNews,
+    onName: (given) => {
+      name = given;
+    },
     ...(perMinute !== undefined && { rate: { max: perMinute, perMs: 60_000 } }),
   });
   isOpen = true;
@@ -71,26 +82,41 @@ const numberOf = (text: string | undefined, flag: string): number | undefined =>
   );
 };
 
-const printNews = (news: WorkerNews, { json }: WorkerFlags, host: TerminalHost): void => {
-  if (json === true) host.out(`${JSON.stringify(news)}\n`);
-  if ('agent' in news) {
-    if (json !== true) printAgentNews(news, host);
-  } else if (news.what === 'put aside') {
-    const line = `${plainText(news.job, 80)} is put aside: ${plainText(news.why, 300)}\n`;
-    if (json !== true) host.err(line);
+/** When and where a line was written. */
+interface LogStamp {
+  readonly time: string;
+  readonly host: string;
+  readonly worker: string;
+}
+
+const printNews = (
+  news: WorkerNews,
+  stamp: LogStamp,
+  { json }: WorkerFlags,
+  host: TerminalHost,
+): void => {
+  if (json === true) host.out(`${JSON.stringify({ ...stamp, ...news })}\n`);
+  const print = (sentence: string) => {
+    const at = `${stamp.time} host=${stamp.host} worker=${stamp.worker}`;
+    if (json !== true) host.err(`${at} ${sentence}\n`);
+  };
+  if ('agent' in news) print(agentSentence(news));
+  else if (news.what === 'put aside') {
+    print(`${plainText(news.job, 80)} is put aside: ${plainText(news.why, 300)}`);
     // With --json an outage is also printed on stderr, because it explains why no agent runs.
   } else host.notify(outageText('why' in news ? news.why : undefined));
 };
 
-const printAgentNews = (news: AgentNews, host: TerminalHost): void => {
+const agentSentence = (news: AgentNews): string => {
   const { swarm, agent, what } = news;
-  const detail =
-    what === 'given back' || what === 'put aside'
-      ? `: ${plainText(news.why, 300)}`
-      : what === 'begun' && news.attempts > 0
-        ? ` again, after ${plural(news.attempts, 'attempt')} that did not finish`
-        : '';
-  host.err(`${plainText(agent, 80)} of ${plainText(swarm, 80)} is ${NEWS_TEXT[what]}${detail}\n`);
+  return `${plainText(agent, 80)} of ${plainText(swarm, 80)} is ${NEWS_TEXT[what]}${detailOf(news)}`;
+};
+
+const detailOf = (news: AgentNews): string => {
+  if (news.what === 'ended') return news.stop === null ? '' : `: ${news.stop}`;
+  if (news.what !== 'begun') return `: ${plainText(news.why, 300)}`;
+  if (news.attempts === 0) return '';
+  return ` again, after ${plural(news.attempts, 'attempt')} that did not finish`;
 };
 
 const NEWS_TEXT: Readonly<Record<AgentNews['what'], string>> = {

@@ -10,4 +10,9 @@ export interface HostEnvironment {
   readonly watchdog: readonly string[];
   /** Shows one sentence to the person. */
   readonly notify: (sentence: string) => void;
+  /** Writes to the debug log. Undefined if there is none. */
+  readonly debug?: DebugLog | undefined;
 }
+
+/** Records an event with its facts. Never throws. */
+export type DebugLog = (event: string, fields?: object) => void;
