@@ -99,6 +99,7 @@ test('the record types of a journal do not change', () => {
     'records.lost',
     'question.asked',
     'question.answered',
+    'orders.found',
     'call.started',
     'call.ended',
     'prompt.broken',
@@ -149,6 +150,7 @@ test('the event types of a swarm do not change', () => {
     'request.queued',
     'budget.reserved',
     'records.lost',
+    'orders.found',
   ]);
 });
 

@@ -21,6 +21,7 @@ import { DenialLimit, type DenialThresholds } from './denial-limit.js';
 import { LoopDetector, type LoopLimits } from './loop-detector.js';
 import { endedItem, type PendingCall, pendingCall } from './pending-call.js';
 import { type GateListener, PermissionGate, type PermissionGateDeps } from './permission-gate.js';
+import { resultOrders, withOrderWarning } from './result-orders.js';
 import { runTool, type ToolEnvironment, writablePathsOf } from './run-tool.js';
 import {
   excessResult,
@@ -259,13 +260,27 @@ class Crew implements GateListener {
     if (pending.controller.signal.aborted) pending.controller = new AbortController();
     const report = { ...ended, interrupted, durationMs };
     const { outcome, stopReason } = await postToolHooks(hooks, pending, call, report, (ended) =>
-      this.withoutLongText(pending, ended),
+      this.shownResult(pending, call, ended),
     );
     if (interrupted) {
       const content = prefixed(`${INTERRUPTED_RESULT}\n\n`, outcome.content);
       this.end(pending, 'interrupted', content, durationMs, outcome);
     } else this.end(pending, outcome.failed ? 'error' : 'ok', outcome.content, durationMs, outcome);
     if (stopReason !== undefined) this.stopRun(stopReason);
+  }
+
+  /** Returns the result as the model reads it: with a preview of a long text, and a warning about orders. */
+  private async shownResult<Outcome extends ToolOutcome>(
+    pending: PendingCall,
+    call: ValidCall,
+    outcome: Outcome,
+  ): Promise<Outcome> {
+    const orders = resultOrders(call, outcome);
+    if (orders.length > 0 && !pending.isDone) {
+      const found = { from: call.tool.name, kinds: [...orders], call: pending.requested.id };
+      this.write({ type: 'orders.found', ...found });
+    }
+    return withOrderWarning(await this.withoutLongText(pending, outcome), orders);
   }
 
   /** Stores a result with too much text as an artifact and replaces it by its preview. */

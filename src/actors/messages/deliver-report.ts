@@ -1,9 +1,12 @@
 /** Delivers the report of a child that its parent did not wait for: a letter for each run. */
 
 import type { AgentRelations } from '../../context/history/agent-relations.js';
+import { findOrders } from '../../policy/scan/find-orders.js';
+import { orderWarning } from '../../prompt/messages/order-warning.js';
 import type { AgentTag } from '../../protocol/agent/agent-tag.js';
 import { CHILD_SENDER, type ChildReport } from '../../protocol/agent/child-report.js';
 import { rawText } from '../../protocol/model/wire-block.js';
+import type { OrderKind } from '../../protocol/permission/order-kind.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import { SkeinError } from '../../protocol/skein-error.js';
 import {
@@ -20,11 +23,15 @@ import { reportLetterId } from '../tree/agent-registry.js';
  * Delivers the report of a child as a letter. Ignores a parent that has ended, because the outcome
  * is in the journal of the child.
  */
-export const deliverReport = (node: AgentNode, report: ChildReport, run: number): void =>
+export const deliverReport = (node: AgentNode, report: ChildReport, run: number): void => {
+  const orders = findOrders(report.text);
+  const warning = orders.length === 0 ? '' : `\n${orderWarning(orders)}`;
   deliverOnce(node, report.agent.id, run, {
-    text: reportNotification(report),
+    text: `${reportNotification(report)}${warning}`,
     trace: shortDigest(reportGist(report)),
+    orders,
   });
+};
 
 /** Delivers a letter about a child that cannot be resumed. */
 export const deliverLoss = (node: AgentNode, child: AgentTag, run: number, why: string): void =>
@@ -33,13 +40,15 @@ export const deliverLoss = (node: AgentNode, child: AgentTag, run: number, why: 
 interface LetterContent {
   readonly text: string;
   readonly trace?: string;
+  /** Orders to the reader in the text. Default: none. */
+  readonly orders?: readonly OrderKind[];
 }
 
 const deliverOnce = (
   node: AgentNode,
   id: string,
   run: number,
-  { text, trace }: LetterContent,
+  { text, trace, orders = [] }: LetterContent,
 ): void => {
   const { journal } = node.deps;
   const { agent } = node;
@@ -47,6 +56,9 @@ const deliverOnce = (
   const letter = reportLetterId(id, run);
   const raw = `[${rawText(text)}]`;
   try {
+    if (orders.length > 0) {
+      journal.record({ type: 'orders.found', from: id, kinds: [...orders], letter });
+    }
     if (agent !== undefined) agent.submit(CHILD_SENDER, raw, letter, trace);
     else journal.record({ type: 'letter.received', letter, from: CHILD_SENDER, trace, raw });
   } catch (error) {

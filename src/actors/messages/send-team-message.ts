@@ -3,7 +3,10 @@
  * once (law 9). Requests and answers are letters too; an answer counts only from the agent that was
  * asked. Inside one process letters are delivered directly.
  */
+
 import { stops } from '../../machines/stops.js';
+import { findOrders } from '../../policy/scan/find-orders.js';
+import { orderWarning } from '../../prompt/messages/order-warning.js';
 import { AgentRefusal } from '../../protocol/agent/agents.js';
 import {
   ALL_TEAMMATES,
@@ -58,7 +61,14 @@ const send = async (
   if (journal.history.relations.hasAnswered(id, call)) throw new AgentRefusal(ANSWERED);
   journal.record({ type: 'letter.sent', letter: id, to, call, kind });
   await journal.written();
-  const raw = `[${rawText(messageText(senderOf(sender), message, id))}]`;
+  // A parent may change the task of its descendant, so its orders are no surprise.
+  const isParent = sender.id === swarm.lead.id || isAbove(swarm, sender, recipient);
+  const orders = isParent ? [] : findOrders(message.text);
+  if (orders.length > 0) {
+    journal.record({ type: 'orders.found', from: sender.id, kinds: [...orders], letter: id });
+  }
+  const warning = orders.length === 0 ? '' : `\n${orderWarning(orders)}`;
+  const raw = `[${rawText(`${messageText(senderOf(sender), message, id)}${warning}`)}]`;
   const letter: Letter = { letter: id, from: sender.id, raw };
   const isApproval = kind === 'plan_approval_response' && isApproved;
   const outcome = await deliverTo(swarm, recipient, letter, isApproval);
@@ -74,6 +84,9 @@ const send = async (
   const wantsAnswer = kind.endsWith('_request');
   return { agent: to, name: nameOf(recipient), ...outcome, ...(wantsAnswer && { request: id }) };
 };
+
+const isAbove = ({ registry }: Swarm, sender: AgentNode, recipient: Recipient): boolean =>
+  recipient !== LEAD_NAME && registry.isBelow(recipient, sender.id);
 
 /**
  * Delivers the letter and returns the outcome. A SkeinError becomes the outcome `lost`, which the

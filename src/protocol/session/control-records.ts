@@ -65,4 +65,22 @@ const questionAnswered = z.object({
   detail: z.string(),
 });
 
-export const controlRecords = { callRuled, hookRan, questionAsked, questionAnswered };
+/** Text from outside that gives orders to its reader. The model gets a warning beside the text. */
+const ordersFound = z.object({
+  type: z.literal('orders.found'),
+  /** Tool that returned the text, or id of the agent that wrote it. */
+  from: z.string(),
+  kinds: z.array(z.string()),
+  /** Id of the tool call, for a result. */
+  call: z.string().optional(),
+  /** Id of the letter, for a report or a message of an agent. */
+  letter: z.string().optional(),
+});
+
+export const controlRecords = {
+  callRuled,
+  hookRan,
+  questionAsked,
+  questionAnswered,
+  ordersFound,
+};

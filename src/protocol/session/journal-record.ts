@@ -188,6 +188,7 @@ export const journalBody = z.discriminatedUnion('type', [
   ...SWARM_RECORDS,
   controlRecords.questionAsked,
   controlRecords.questionAnswered,
+  controlRecords.ordersFound,
   z.object({
     type: z.literal('call.started'),
     ...attemptFields,

@@ -48,6 +48,7 @@ export const EVENT_TYPES = [
   'request.queued',
   'budget.reserved',
   'records.lost',
+  'orders.found',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

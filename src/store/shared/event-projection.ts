@@ -204,6 +204,10 @@ export const projectEvent = (record: JournalRecord): EventProjection => {
       const { turn, attempt, usd, left, tokens, tokensLeft } = record;
       return { type: 'budget.reserved', cites, turn, attempt, usd, left, tokens, tokensLeft };
     }
+    case 'orders.found': {
+      const { from, kinds, call, letter } = record;
+      return { type: 'orders.found', cites, from, kinds: kinds.join(', '), call, letter };
+    }
     case 'bound.hit': {
       const { what, limit, detail } = record;
       return { type: 'bound.hit', cites, what, limit, detail };

@@ -70,6 +70,8 @@ export const formatEvent = (event: SwarmEvent): string => {
     }
     case 'bound.hit':
       return `limit reached, ${values.text('what')} (${formatNumber(values.number('limit'))}): ${values.text('detail')}`;
+    case 'orders.found':
+      return `text from ${values.text('from')} may give orders to its reader: ${values.text('kinds')}`;
     case 'hook.ran': {
       const detail = values.text('detail') === '' ? '' : `: ${values.text('detail')}`;
       return `hook ${values.text('hook')} of ${values.text('event')} ran, ${values.text('outcome')}${values.exit(event)}, in ${values.duration()}${detail}`;

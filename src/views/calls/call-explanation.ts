@@ -31,6 +31,8 @@ export interface CallExplanation {
   readonly rulings: readonly ExplainedRuling[];
   readonly questions: readonly ExplainedQuestion[];
   readonly hooks: readonly ExplainedHook[];
+  /** Kinds of orders to the reader that the result contains. */
+  readonly orders: readonly string[];
   readonly files: readonly FileEditHistory[];
   /** True if no checkpoint watched the call, so that `files` come from its input. */
   readonly isUnwatched: boolean;
@@ -127,6 +129,7 @@ class ExplanationFold {
   private readonly rulings: (JournalRecord & { type: 'call.ruled' })[] = [];
   private readonly questions = new Map<string, { askedAt: number; question: DraftQuestion }>();
   private readonly hooks: ExplainedHook[] = [];
+  private orders: readonly string[] = [];
   private input: unknown;
   private ended: (JournalRecord & { type: 'call.ended' }) | undefined;
   private changes: readonly FileChange[] | undefined;
@@ -189,6 +192,7 @@ class ExplanationFold {
       rulings,
       questions: [...this.questions.values()].map(({ question }) => question),
       hooks: this.hooks,
+      orders: this.orders,
       files: callEdits(this.calls, this.target, this.changes),
       isUnwatched,
       ...this.mentions.found(),
@@ -223,6 +227,9 @@ class ExplanationFold {
         this.hooks.push({ event, hook: redact(hook), outcome, durationMs, detail: text, ...exit });
         break;
       }
+      case 'orders.found':
+        this.orders = record.kinds;
+        break;
       case 'files.changed':
         this.changes = record.changes;
         break;

@@ -47,6 +47,10 @@ const sentenceFor = (record: JournalRecord): TranscriptNote | undefined => {
         : problemNote(
             `The hook ${record.hook} of ${record.event}: ${record.outcome} ${record.detail}`,
           );
+    case 'orders.found':
+      return problemNote(
+        `Text from ${record.from} may give orders to its reader: ${record.kinds.join(', ')}`,
+      );
     case 'bound.hit':
       return problemNote(`A limit was reached, ${record.what} (${record.limit}): ${record.detail}`);
     case 'letter.undelivered':

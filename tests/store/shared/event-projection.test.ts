@@ -321,6 +321,11 @@ describe('the event of', () => {
       { type: 'agent.stopped', cites, reason: 'end_turn', detail: null, turns: 3 },
     ],
     [
+      'orders to the reader has their source and kinds, and no text',
+      { type: 'orders.found', from: 'WebFetch', kinds: ['override', 'role'], call: 'c' },
+      { type: 'orders.found', cites, from: 'WebFetch', kinds: 'override, role', call: 'c' },
+    ],
+    [
       'a reached limit has its name and its value',
       { type: 'bound.hit', what: 'tool-result', limit: 9, detail: 'Cut.' },
       { type: 'bound.hit', cites, what: 'tool-result', limit: 9, detail: 'Cut.' },

@@ -23,6 +23,12 @@ export const explainText = (call: CallExplanation, width: number): string => {
   page.text(exactText(call.input), 12);
   page.block('Result');
   page.text(call.result === null ? 'No result was recorded.' : stripEscapes(call.result), 20);
+  if (call.orders.length > 0) {
+    page.line(
+      `The result may give orders to its reader: ${plainText(call.orders.join(', '))}`,
+      '  ',
+    );
+  }
   page.block(rulingTitle(call));
   addSteps(call, page);
   addRulings(call, page);

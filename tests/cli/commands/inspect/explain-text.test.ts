@@ -17,6 +17,7 @@ const explained = (more: Partial<CallExplanation> = {}): CallExplanation => ({
   outcome: 'denied',
   durationMs: 0,
   result: 'Denied.',
+  orders: [],
   steps: [
     { step: 'schema', fate: 'passed' },
     { step: 'deny', fate: 'denied' },
