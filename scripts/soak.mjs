@@ -1,6 +1,7 @@
 /**
- * `npm run test:soak`: ten storms over swarms of 200 agents, the laws with a kill at every journal write,
- * worktrees that are edited at random, and every rollback and wrong key of Redis. With seeds (`npm run test:soak -- 3 17`) it runs only the storms
+ * `npm run test:soak`: ten storms over swarms of 200 agents, the laws with a kill at every journal write and at
+ * every change of a rewind and with a thousand kinds of damage to journals, worktrees that are edited at random,
+ * and every rollback and wrong key of Redis. With seeds (`npm run test:soak -- 3 17`) it runs only the storms
  * of these seeds. Prints a line for each seed and ends with the exit code of the tests.
  */
 import { spawn } from 'node:child_process';

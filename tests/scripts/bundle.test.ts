@@ -32,7 +32,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   actors: 101,
   cli: 17,
   config: 33,
-  context: 30,
+  context: 31,
   host: 60,
   lib: 23,
   machines: 14,
@@ -42,7 +42,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   prompt: 35,
   protocol: 50,
   sdk: 42,
-  store: 51,
+  store: 53,
   terminal: 6,
   tools: 59,
 };

@@ -32,12 +32,17 @@ export const foldRecords = (records: readonly JournalRecord[], base?: FoldedStat
     cache.copyFrom(base.cache);
   }
   const conversation = conversationRecords(records.map(conversationStep));
+  let [previous, hasGap] = [0, false];
   for (const record of records) {
+    hasGap = record.type !== 'journal.repaired' && (hasGap || record.seq !== previous + 1);
+    previous = record.seq;
     const isInConversation = conversation.has(record.seq);
     if (isInConversation) history.apply(record);
     else applyRewound(history, record);
     cache.apply(record, isInConversation);
   }
+  // Another process repairs the journal later, with the same result.
+  if (hasGap || history.isInconsistent) history.repair();
   return { history, cache };
 };
 

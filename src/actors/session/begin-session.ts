@@ -4,6 +4,7 @@ import type { Clock } from '../../protocol/clock.js';
 import type { Ids } from '../../protocol/ids.js';
 import type { ContextProvider } from '../../protocol/model/context-provider.js';
 import type { PromptHead } from '../../protocol/model/prompt-head.js';
+import type { JournalContents } from '../../protocol/session/journal.js';
 import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import type { OwnedSession } from '../../protocol/session/owned-session.js';
 import {
@@ -51,7 +52,7 @@ export interface BegunSession {
   readonly journal: JournaledState;
   /** Records of the lead before this process wrote any. A new session has the first record. */
   readonly past: readonly JournalRecord[];
-  /** Journal lines that could not be read. */
+  /** Sentences about damage of the session, with file and line. */
   readonly damage: readonly string[];
   /** Number of records of the lead that the store has lost, if the lead does not know of it yet. */
   readonly lostRecords?: number | undefined;
@@ -85,44 +86,74 @@ const createNew = async (options: BeginOptions, id: string | undefined): Promise
 const writeFirstRecord = async (
   options: BeginOptions,
   session: OwnedSession,
+  source?: JournalContents,
 ): Promise<BegunSession> => {
   const { lead, cwd, model, version, entrypoint } = session.meta;
   const head = await options.contextProvider.head({ cwd, model, version, entrypoint });
   const prompt = await storeHead(session, head);
   const journal = await session.journal(lead, null);
   const created = { type: 'agent.created', agent: lead, parent: null, cwd, model, prompt } as const;
-  return begun({ session, model, head, past: [journal.append(created)] });
+  // A damaged journal may have later records although it has lost the first record.
+  const { records } = journal.past;
+  const past = [...records, journal.append(created)];
+  return begun(options, { session, model, head, past }, source);
 };
 
-/** Folds the records of the lead. Rejects with UsageError if they have lost their beginning. */
+/**
+ * Folds the records of the lead, and repairs them if records were lost. `source` is the journal that
+ * the records were copied from.
+ */
 const begun = async (
+  { ids }: BeginOptions,
   opened: Pick<BegunSession, 'session' | 'model' | 'head' | 'past'>,
+  source?: JournalContents,
 ): Promise<BegunSession> => {
-  const { meta } = opened.session;
-  const log = await opened.session.journal(meta.lead, null);
-  const journal = new JournaledState(log, opened.past);
-  // A model accepts no conversation that starts with an answer.
-  if (journal.history.messages[0]?.role === 'assistant') throw new UsageError(damagedText(meta));
-  return { ...opened, journal, damage: log.past.damage };
+  const { session, past } = opened;
+  const { meta } = session;
+  const log = await session.journal(meta.lead, null);
+  const journal = new JournaledState(log, past);
+  const path = session.journalFile(meta.lead) ?? `The journal of ${meta.lead}`;
+  const { lost } = log.past;
+  const damage = [
+    ...(session.damage ?? []),
+    ...log.past.damage,
+    ...(source?.damage ?? []),
+    ...(isEmptied(meta, log.past)
+      ? [`${path}:1: the journal is empty, so the conversation is lost`]
+      : []),
+  ];
+  const isLost =
+    lost !== undefined || (source?.damage.length ?? 0) > 0 || isEmptied(meta, log.past);
+  if (!isLost && !journal.history.isInconsistent) return { ...opened, journal, damage };
+  const { repairJournal } = await import('../agent/repair-journal.js');
+  const contents = { damage, lost: lost ?? [] };
+  return { ...opened, journal, damage: repairJournal(journal, contents, ids, path, isLost) };
 };
 
-const damagedText = ({ id }: SessionMeta): string =>
-  `The beginning of session ${id} is damaged, so it cannot be resumed; its journal is kept.`;
+/** True if the session was used before and no record is left, not even in the event index. */
+const isEmptied = (
+  { createdAt, updatedAt }: SessionMeta,
+  { records, lost }: JournalContents,
+): boolean => records.length === 0 && lost === undefined && updatedAt !== createdAt;
 
-const resume = async (options: BeginOptions, id: string): Promise<BegunSession> => {
+const resume = async (
+  options: BeginOptions,
+  id: string,
+  source?: JournalContents,
+): Promise<BegunSession> => {
   const session = await options.store.open(id);
   try {
     refuseWithoutDirectory(session.meta);
     const { records } = (await session.journal(session.meta.lead, null)).past;
     const created = records.find(({ type }) => type === 'agent.created');
     // The process died before the first record of the lead, so the session starts now.
-    if (created?.type !== 'agent.created') return await writeFirstRecord(options, session);
+    if (created?.type !== 'agent.created') return await writeFirstRecord(options, session, source);
     const head = await readHead(newestPrompt(records) ?? created.prompt, (name) =>
       session.readArtifact(name),
     );
     const model = options.modelName ?? session.meta.model;
     await session.updateMeta({ model, updatedAt: options.clock.now() });
-    const resumed = await begun({ session, head, model, past: records });
+    const resumed = await begun(options, { session, head, model, past: records }, source);
     const { journal } = resumed;
     await recordCopiedLoss(session, session.meta.lead, journal, options.ids, 'lead');
     const { lostRecords, letters } = journal.history;
@@ -143,7 +174,8 @@ const fork = async (
   const source = (await store.list()).find((meta) => meta.id === from);
   if (source === undefined) throw new UsageError(`There is no session "${from}".`);
   refuseWithoutDirectory(source);
-  const { records } = await store.readJournal(from, source.lead);
+  const contents = await store.readJournal(from, source.lead);
+  const { records } = contents;
   const { cwd, model, title } = source;
   const meta = metaOf(options, id, { cwd, model, title, parentId: from });
   const session = await store.create({ ...meta, lead: source.lead });
@@ -154,7 +186,7 @@ const fork = async (
   const journal = await session.journal(source.lead, null);
   copySession(journal, records, { session: from, agent: source.lead });
   await session.close();
-  return resume(options, meta.id);
+  return resume(options, meta.id, contents);
 };
 
 const metaOf = (

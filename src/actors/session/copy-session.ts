@@ -102,8 +102,11 @@ const letterAbout = (child: string, text: string): JournalBody => ({
  * Returns the body of a record. Session rules are dropped, because an answer for one session does
  * not hold for another.
  */
-const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRecord) =>
-  (body.type === 'call.ruled' ? { ...body, granted: undefined } : body) as JournalBody;
+const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRecord) => {
+  // The copy has no gaps.
+  if (body.type === 'journal.repaired') return { ...body, lost: [] };
+  return (body.type === 'call.ruled' ? { ...body, granted: undefined } : body) as JournalBody;
+};
 
 /** Translates the record numbers that a rewind refers to. */
 const withNewSeq = (body: JournalBody, newSeqs: ReadonlyMap<number, number>): JournalBody => {

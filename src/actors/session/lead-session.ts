@@ -101,7 +101,7 @@ export interface LeadSession {
   readonly budget: Budget;
   /** Commands of a person for the agents below the lead. */
   readonly steer: Steering;
-  /** Journal lines that could not be read. */
+  /** Sentences about damage of the session and its agents, with file and line. Grows during a run. */
   readonly damage: readonly string[];
   readonly state: AgentState;
   /** True if no run is active or about to start, and the end of the last run has been emitted. */

@@ -27,6 +27,10 @@ export const openSession = async (
   const runtime = await openLeadRuntime(options, begun, services);
   const { swarm, deps, feed, promptHead, jobs, hooks, spent, used } = runtime;
   const { ids, clock } = options;
+  const damage = [...begun.damage];
+  feed.listen((item) => {
+    if (item.type === 'notice' && item.isDamage) damage.push(item.text);
+  });
   const storeOutages = watchStoreOutages(options.store, session, feed);
   const configUpdates = republishOnChange(options, session, feed);
   swarm.lifecycle.countSpawns(used.agents);
@@ -71,7 +75,7 @@ export const openSession = async (
     get head() {
       return promptHead.head;
     },
-    damage: begun.damage,
+    damage,
     get state() {
       return runner.agent?.state ?? 'idle';
     },

@@ -9,7 +9,7 @@ import { worktreeTask } from '../../prompt/messages/worktree-task.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { PromptHead } from '../../protocol/model/prompt-head.js';
 import { rawText } from '../../protocol/model/wire-block.js';
-import type { Journal } from '../../protocol/session/journal.js';
+import type { Journal, JournalContents } from '../../protocol/session/journal.js';
 import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
 import { StorageError } from '../../protocol/skein-error.js';
@@ -143,14 +143,20 @@ export const rebuildChild = async (
   const { session, store } = context;
   const log = await open(context, id, parent.id);
   const { records } = log.past;
+  const isOwner = open === openJournal;
   const created = records.find((record) => record.type === 'agent.created');
-  if (created?.type !== 'agent.created' || created.origin === undefined) return undefined;
-  if (!records.some(({ type }) => type === 'letter.received')) return undefined;
+  const isTold = records.some(({ type }) => type === 'letter.received');
+  if (created?.type !== 'agent.created' || created.origin === undefined || !isTold) {
+    if (isOwner) await repairDamage(context, id, parent, log.past, undefined);
+    return undefined;
+  }
   const { origin: recordedOrigin, model } = created;
   const base = await inheritedBy(store, session.meta.id, recordedOrigin.inherits);
   const journal = new JournaledState(log, records, base);
-  if (open === openJournal) await recordCopiedLoss(session, id, journal, parent.deps.ids);
-  if (open === openJournal) await openWorkerClone(context, id, journal, parent);
+  if (isOwner && (await repairDamage(context, id, parent, log.past, journal)))
+    return rebuildChild(context, id, parent, onActivity, open);
+  if (isOwner) await recordCopiedLoss(session, id, journal, parent.deps.ids);
+  if (isOwner) await openWorkerClone(context, id, journal, parent);
   const { place: worktree } = journal.history.relations;
   const origin = worktree === undefined ? recordedOrigin : { ...recordedOrigin, worktree };
   const donor = promptDonor(parent, origin);
@@ -163,6 +169,31 @@ export const rebuildChild = async (
   const isOver = finalStopOf(child) !== undefined && open === openJournal;
   if (isOver && !isMergedBack(child)) await mergeBack(context, child);
   return child;
+};
+
+/**
+ * Shows the damage of a child's journal, and repairs the journal if records were lost. Resolves with
+ * true if it was repaired: then it is closed, because an open journal does not show later records.
+ */
+const repairDamage = async (
+  { session }: SwarmContext,
+  id: string,
+  parent: AgentNode,
+  { damage, lost }: JournalContents,
+  journal: JournaledState | undefined,
+): Promise<boolean> => {
+  const { feed, ids } = leadOf(parent).deps;
+  const isRepaired =
+    journal !== undefined && (lost !== undefined || journal.history.isInconsistent);
+  let sentences = damage;
+  if (isRepaired) {
+    const { repairJournal } = await import('../agent/repair-journal.js');
+    const path = session.journalFile(id) ?? `The journal of ${id}`;
+    sentences = repairJournal(journal, { damage, lost }, ids, path);
+    await session.closeJournal(id);
+  }
+  for (const text of sentences) feed.emit({ type: 'notice', text, isDamage: true });
+  return isRepaired;
 };
 
 const openJournal = ({ session }: SwarmContext, id: string, parent: string): Promise<Journal> =>

@@ -8,6 +8,7 @@ import type { RawJson } from '../../protocol/model/wire-block.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import { initMessage } from '../../sdk/api/messages/init-message.js';
 import { promptTitle, toWireBlocks } from '../../sdk/api/messages/prompt-content.js';
+import { streamJsonLine } from '../../sdk/api/messages/stream-json-line.js';
 import type { HostSession } from '../../sdk/assembly/open-host-session.js';
 import type { Provider } from '../../sdk/assembly/options/provider.js';
 import { untilIdle, untilSettled } from '../../sdk/control/until-idle.js';
@@ -97,6 +98,10 @@ const printRun = async (
   });
   if (flags.outputFormat === 'stream-json') {
     lines.add(JSON.stringify(initMessage(session, run.facts, randomUUID())));
+    for (const text of session.damage) {
+      const line = streamJsonLine({ type: 'notice', text }, session.id);
+      if (line !== undefined) lines.add(line);
+    }
   }
   session.listen((item) => printer.take(item));
   /** Stop of the session, if it stopped before the driver closed stdin. */

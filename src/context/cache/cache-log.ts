@@ -75,6 +75,10 @@ export class CacheLog {
         if (!counts) break;
         if (record.reason === 'clear' || record.dropped !== undefined) this.sent.length = 0;
         break;
+      case 'journal.repaired':
+        this.declared.push({ reason: 'truncation', section: 'messages lost by damage' });
+        if (counts) this.sent.length = 0;
+        break;
       case 'session.rewound':
         if (record.conversation) this.declared.push({ reason: 'rewind', section: 'messages' });
         break;

@@ -30,6 +30,7 @@ import {
 import { Letters } from './letters.js';
 import { LoopGuard } from './loop-guard.js';
 import { OpenCalls } from './open-calls.js';
+import { LOST_MESSAGES_TEXT, lostResult, repairMessages } from './repair-messages.js';
 import { RunClock } from './run-clock.js';
 
 type Broken = JournalRecord & { type: 'prompt.broken' };
@@ -81,6 +82,10 @@ export class History {
   cutShort = false;
   /** Number of records that the store has lost. Undefined if no loss is known. */
   lostRecords: number | undefined;
+  /** True if messages or results are missing, because the journal is damaged. */
+  isInconsistent = false;
+  /** True if the next user message joins the newest, whose answer was lost: roles must alternate. */
+  private joinsNext = false;
   /** Bytes of the prompt head, until a server has counted it. */
   promptBytes = 0;
   /** Start of the first prompt, which is kept verbatim through compactions. */
@@ -147,6 +152,11 @@ export class History {
         else if (record.summary !== undefined) this.compact(record);
         else if (record.dropped !== undefined) this.truncate(record.dropped, record.notice ?? '');
         break;
+      case 'journal.repaired':
+        this.repair();
+        this.addDamageNotice(record.notice.letter, record.notice.text);
+        this.isInconsistent = false;
+        break;
       case 'session.rewound':
         if (record.notice === undefined) break;
         this.letters.addNotice(record.notice.letter, rawText(record.notice.text));
@@ -191,16 +201,44 @@ export class History {
     ];
   }
 
+  /** Makes the messages valid after records were lost. Idempotent. */
+  repair(): void {
+    this.rebuild(repairMessages(this.messages));
+    if (this.messages.at(-1)?.role === 'user') this.owesAnswer = true;
+  }
+
+  /** The notice must be in the next request, which may be an unanswered message. */
+  private addDamageNotice(letter: string, text: string): void {
+    const last = this.messages.at(-1);
+    if (last?.role !== 'user') {
+      this.letters.addNotice(letter, rawText(text));
+      return;
+    }
+    this.joinsNext = true;
+    this.push('user', `[${rawText(text)}]`, false);
+  }
+
+  /** Returns the result of a cited call, also if a damaged journal has lost it or its call. */
+  private resultOf(call: string): RawJson | undefined {
+    const known = this.calls.get(call);
+    if (known?.result) return known.result.raw;
+    this.isInconsistent = true;
+    return known === undefined ? this.calls.draftedResult(call) : JSON.stringify(lostResult(call));
+  }
+
   private addUserMessage(parts: readonly UserPart[]): void {
+    const results = parts.filter((part) => 'call' in part).length;
+    if (results < this.calls.size) this.isInconsistent = true;
     const cited = {
       letter: (id: string) => this.letters.get(id),
-      result: (call: string) => this.calls.get(call)?.result?.raw,
+      result: (call: string) => this.resultOf(call),
       offer: () => this.relations.offer?.blocks,
     };
     // A damaged journal may have lost the cited content. A message without blocks is not added.
     const blocksOf = (selected: readonly UserPart[]) =>
       selected.flatMap((part) => partBlock(part, cited) || []).join(',');
     const content = blocksOf(parts);
+    if (content === '') this.isInconsistent = true;
     const isActive = (part: UserPart) => 'letter' in part && this.letters.isActive(part.letter);
     if (this.firstPrompt === '')
       this.firstPrompt = textOfContent(
@@ -236,6 +274,11 @@ export class History {
   private addAssistantMessage(record: JournalRecord & { type: 'assistant.received' }): void {
     this.turns += 1;
     this.spent.count(record);
+    // Only a damaged journal has an answer without a question.
+    if (!this.owesAnswer && this.messages.at(-1)?.role !== 'user') {
+      this.isInconsistent = true;
+      this.addUserMessage([...this.nextUserParts(), { text: LOST_MESSAGES_TEXT }]);
+    }
     if (record.raw !== '[]') this.push('assistant', record.raw, false);
     // Keep the estimate if the answer has no usage.
     if (windowTokens(record.usage) > 0) {
@@ -258,7 +301,12 @@ export class History {
     answersCalls: boolean,
     start?: Parameters<typeof historyMessage>[3],
   ): void {
-    const message = historyMessage(role, content, answersCalls, start);
+    const last = this.joinsNext && role === 'user' ? this.messages.pop() : undefined;
+    this.joinsNext &&= role === 'user';
+    const message =
+      last === undefined
+        ? historyMessage(role, content, answersCalls, start)
+        : historyMessage(role, `[${blocksIn(last)},${content.slice(1, -1)}]`, last.answersCalls);
     this.messages.push(message);
     this.weightSince += message.weight;
   }

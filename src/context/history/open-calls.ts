@@ -39,6 +39,11 @@ export class OpenCalls extends Map<string, HistoryCall> {
     return draft;
   }
 
+  /** Returns the result of a call whose message is not recorded. */
+  draftedResult(call: string): RawJson | undefined {
+    return this.drafts.get(call)?.result?.raw;
+  }
+
   /** Discards the calls of a failed attempt. */
   discardDrafts(): void {
     this.drafts.clear();

@@ -75,8 +75,13 @@ export type FeedItem =
   | { readonly type: 'context.compacted'; readonly summary: string }
   /** The agent's new todo list. */
   | { readonly type: 'todos.changed'; readonly todos: readonly Todo[] }
-  /** `loss`: the store has lost records of an agent. */
-  | { readonly type: 'notice'; readonly text: string; readonly loss?: RecordLoss }
+  /** `loss`: the store has lost records of an agent. `isDamage`: the sentence names a damaged file. */
+  | {
+      readonly type: 'notice';
+      readonly text: string;
+      readonly loss?: RecordLoss;
+      readonly isDamage?: true;
+    }
   /** A sub-agent was spawned and journaled. With `isQueued`, it waits for a concurrency slot or a worker. */
   | {
       readonly type: 'agent.spawned';

@@ -12,6 +12,16 @@ const fileChange = z.object({ path: z.string(), before: fileState, after: fileSt
 
 export const FILE_RECORDS = [
   z.object({
+    /** Records were lost. From here on the conversation is the part that is left. */
+    type: z.literal('journal.repaired'),
+    /** Numbers of the first and the last record of each gap. Empty if records were changed, not lost. */
+    lost: z.array(z.object({ from: z.number().int(), to: z.number().int() })).readonly(),
+    /** Sentences about the damage, with file and line. */
+    damage: z.array(z.string()).readonly(),
+    /** Text that is sent to the model with the next message. */
+    notice: z.object({ letter: z.string(), text: z.string() }),
+  }),
+  z.object({
     /** Detected file changes of a call. */
     type: z.literal('files.changed'),
     call: z.string(),

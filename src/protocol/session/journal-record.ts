@@ -268,13 +268,38 @@ export const formatRecord = (record: JournalRecord): string => {
   return `${JSON.stringify(rest).slice(0, -1)},"raw":${raw}}`;
 };
 
+/** True if the content has the shape that the fold of a journal expects. A damaged line may not. */
+const isFittingRaw = (value: {
+  readonly raw?: unknown;
+  readonly [key: string]: unknown;
+}): boolean => {
+  const { type, raw, call } = value;
+  switch (type) {
+    case 'letter.received':
+      return isPromptContent(raw);
+    case 'assistant.received':
+      return Array.isArray(raw) && raw.every(isAnswerBlock);
+    case 'call.ended':
+      return isBlock(raw) && (raw.tool_use_id === undefined || raw.tool_use_id === call);
+    default:
+      return true;
+  }
+};
+
+const isBlock = (block: unknown): block is Readonly<Record<string, unknown>> =>
+  typeof block === 'object' && block !== null && !Array.isArray(block);
+
+const isAnswerBlock = (block: unknown): boolean =>
+  isBlock(block) &&
+  typeof block.type === 'string' &&
+  (block.type !== 'tool_use' || (typeof block.id === 'string' && typeof block.name === 'string'));
+
 /** Returns undefined if the line is not a record of this version. Never throws. */
 export const parseRecord = (line: string): JournalRecord | undefined => {
   const value = parseJson(line);
   if (typeof value !== 'object' || value === null) return undefined;
   if ('raw' in value) {
-    if ('type' in value && value.type === 'letter.received' && !isPromptContent(value.raw))
-      return undefined;
+    if (!isFittingRaw(value)) return undefined;
     value.raw = JSON.stringify(value.raw);
   }
   const head = journalHead.safeParse(value);

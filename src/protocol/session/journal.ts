@@ -23,6 +23,14 @@ export interface Journal {
 
 export interface JournalContents {
   readonly records: readonly JournalRecord[];
-  /** Reasons for unreadable lines. The lines are moved aside, never deleted. */
+  /** Sentences about damage, each with file and line. Damaged lines are kept aside, never deleted. */
   readonly damage: readonly string[];
+  /** Records that are missing and that no `journal.repaired` record names. Left out if none are. */
+  readonly lost?: readonly LostRecords[] | undefined;
+}
+
+/** Numbers of the first and the last record of a gap. */
+export interface LostRecords {
+  readonly from: number;
+  readonly to: number;
 }

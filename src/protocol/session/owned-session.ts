@@ -11,6 +11,8 @@ export interface OwnedSession {
   readonly epoch: number;
   /** Aborts with StorageError when another process has taken over the session. No effect may follow. */
   readonly lost: AbortSignal;
+  /** Sentences about damage outside of journals. Default: none. */
+  readonly damage?: readonly string[];
   journal(agent: string, parent: string | null): Promise<Journal>;
   /**
    * Writes all records to disk and releases the resources of the journal, for agents that have ended. A later

@@ -34,6 +34,7 @@ export const EVENT_TYPES = [
   'files.watched',
   'files.changed',
   'rewind.began',
+  'journal.repaired',
   'session.rewound',
   'agent.requested',
   'agent.queued',

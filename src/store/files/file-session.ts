@@ -15,14 +15,17 @@ import { EventIndex, parseEvent } from './journal/event-index.js';
 import { JournalFile, journalPath } from './journal/journal-file.js';
 import { LineFile } from './journal/line-file.js';
 import { linesOf } from './journal/line-tail.js';
-import { indexPositionIn, seqOf, unindexedRecords } from './journal/unindexed-records.js';
+import { readIndex, seqOf, unindexedRecords } from './journal/unindexed-records.js';
 
 export class FileSession implements OwnedSession {
   meta: SessionMeta;
   readonly epoch: number;
   /** Never aborts, because readers drop the records of a process that has lost the session. */
   readonly lost: AbortSignal = new AbortController().signal;
+  readonly damage: readonly string[];
   private readonly folder: string;
+  /** Last record of each agent that the event index knew when the session was opened. */
+  private readonly lastCited: ReadonlyMap<string, number>;
   private readonly lease: Lease;
   private readonly clock: Clock;
   private readonly descriptors = new DescriptorPool();
@@ -48,7 +51,9 @@ export class FileSession implements OwnedSession {
     this.epoch = lease.epoch;
     this.clock = clock;
     const events = join(folder, 'events.jsonl');
-    const position = indexPositionIn(events);
+    const { position, lastCited, damage } = readIndex(events);
+    this.lastCited = lastCited;
+    this.damage = damage;
     this.eventFile = new LineFile(events);
     this.index = new EventIndex(meta.id, this.eventFile, position, redact);
     for (const { agent, parent, record } of unindexedRecords(folder, position)) {
@@ -62,8 +67,13 @@ export class FileSession implements OwnedSession {
     // The lease is released, so this process may not write any more (law 8).
     if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
     const path = journalPath(this.folder, agent);
-    const journal = new JournalFile(path, this.epoch, this.clock, this.descriptors, (record) =>
-      this.index.add(agent, parent, record),
+    const journal = new JournalFile(
+      path,
+      this.epoch,
+      this.clock,
+      this.descriptors,
+      (record) => this.index.add(agent, parent, record),
+      this.lastCited.get(agent),
     );
     this.journals.set(agent, journal);
     return journal;

@@ -144,6 +144,8 @@ export const projectEvent = (record: JournalRecord): EventProjection => {
       const { event, hook, outcome, durationMs, detail, call, exitCode } = record;
       return { type: 'hook.ran', cites, event, hook, outcome, durationMs, detail, call, exitCode };
     }
+    case 'journal.repaired':
+      return { type: 'journal.repaired', cites, gaps: record.lost.length, damage: record.damage };
     case 'files.watched':
       return { type: 'files.watched', cites, call: record.call };
     case 'files.changed':

@@ -80,6 +80,8 @@ export const formatEvent = (event: SwarmEvent): string => {
       return `saved the files that ${values.text('call')} may change`;
     case 'files.changed':
       return `${plural(values.number('files'), 'file')} changed by ${values.text('call')}`;
+    case 'journal.repaired':
+      return `records were lost (${plural(values.number('gaps'), 'gap')}), and the conversation was repaired`;
     case 'session.rewound': {
       const conversation = event.conversation === true ? 'the conversation, and ' : '';
       const verb = event.undoes === undefined ? 'rewound' : 'restored';

@@ -57,6 +57,8 @@ const sentenceFor = (record: JournalRecord): TranscriptNote | undefined => {
       return problemNote(`A letter was not delivered to ${record.to}: ${record.reason}`);
     case 'plan.approved':
       return { text: `The plan was approved by ${record.by}.` };
+    case 'journal.repaired':
+      return problemNote(`Records were lost: ${record.damage.join('; ')}`);
     case 'session.rewound':
       return { text: rewoundText(record) };
     case 'worktree.settled':

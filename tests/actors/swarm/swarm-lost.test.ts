@@ -1,7 +1,9 @@
 /** Letters to the lead about background agents that cannot be resumed. */
 import { describe, expect, test } from 'vitest';
+import { formatRecord } from '../../../src/protocol/session/journal-record.js';
 import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
 import { StorageError } from '../../../src/protocol/skein-error.js';
+import { readJournal } from '../../../src/store/files/journal/read-journal.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { type Answer, calls, says, waits } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
@@ -20,6 +22,8 @@ class DamagedStore extends MemorySessionStore {
   unwritable = '';
   /** Agent whose letters are missing from its journal. */
   damaged = '';
+  /** Agent whose journal has lost the lines of its first message. */
+  cut = '';
 
   override async open(id: string): Promise<OwnedSession> {
     const session = await super.open(id);
@@ -31,6 +35,10 @@ class DamagedStore extends MemorySessionStore {
         opened.append = () => {
           throw new StorageError('The disk is full.');
         };
+      }
+      if (agent === this.cut) {
+        const left = opened.past.records.filter(({ type }) => type !== 'user.sent');
+        return { ...opened, past: readJournal(left.map(formatRecord), `/agents/${agent}.jsonl`) };
       }
       if (agent !== this.damaged) return opened;
       const { records, ...past } = opened.past;
@@ -103,6 +111,20 @@ describe('a background agent of a process that died', () => {
     expect(letters).toHaveLength(2);
     expect(letters[0]).toMatch(new RegExp(`cannot resume.*a_2.*${why}`));
     expect(harness.requests.some(({ body }) => body.includes(why))).toBe(true);
+  });
+
+  test('resumes from a journal that has lost records, which are named with file and line', async () => {
+    const before = await lost();
+    before.store.cut = 'a_2';
+    const harness = await resume(before);
+    expect(harness.lead.state).toBe('stopped');
+    const named = expect.stringMatching(/^\/agents\/a_2\.jsonl:\d+: record \d+ is missing before/);
+    expect(harness.lead.damage).toEqual([named]);
+    expect(await agentLetters(harness)).toHaveLength(2);
+    const resumed = harness.requests.filter(({ body }) =>
+      body.includes('A file of this session was damaged'),
+    );
+    expect(resumed).toHaveLength(1);
   });
 
   test('is reported once, even if the session is resumed several times', async () => {

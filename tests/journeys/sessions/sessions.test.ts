@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SessionMeta } from '../../../src/protocol/session/session-store.js';
@@ -241,19 +241,64 @@ describe('a damaged session', () => {
     expect(unmarked(bodies()[2]).startsWith(promptOf(bodies()[1]))).toBe(true);
   });
 
-  test('without its first message is refused, and the damaged line is kept', async () => {
-    const { runPrompt, run, skeinHome } = await setSessionScene();
+  test('without its first message is resumed, names file and line on every surface, and keeps the old file', async () => {
+    const { runPrompt, run, skeinHome, bodies } = await setSessionScene();
     const { session_id } = await runPrompt('first');
     const folder = join(skeinHome, 'sessions', session_id, 'agents');
     const [name = ''] = await readdir(folder);
     const lines = (await readFile(join(folder, name), 'utf8')).split('\n');
     const first = lines.findIndex((line) => line.includes('"user.sent"'));
-    await writeFile(join(folder, name), lines.with(first, 'garbage{').join('\n'));
+    const damaged = lines.with(first, 'garbage{').join('\n');
+    for (const [format, places] of Object.entries({ json: 1, 'stream-json': 2 })) {
+      for (const file of await readdir(folder)) await rm(join(folder, file));
+      await writeFile(join(folder, name), damaged);
+      const resume = ['--resume', session_id, '--output-format', format];
+      const ended = await run(['-p', 'second', ...resume]);
+      expect(ended.code).toBe(0);
+      const where = `${join(folder, name)}:${first + 1} cannot be read`;
+      expect(ended.stderr).toContain(where);
+      const notices = ended.lines.filter(({ subtype }) => subtype === 'notice');
+      const shown = [...(ended.result.damage ?? []), ...notices.map(({ text }) => text)];
+      expect(shown.filter((text) => String(text).includes(where))).toHaveLength(places);
+      expect(await readFile(join(folder, `${name}.corrupt`), 'utf8')).toBe('garbage{\n');
+      expect(await readFile(join(folder, `${name}.damaged`), 'utf8')).toBe(damaged);
+      expect(JSON.stringify(bodies().at(-1)?.messages)).toContain(
+        'part of this conversation was lost',
+      );
+      const again = await run(['-p', 'third', ...resume]);
+      expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
+    }
+  });
+
+  test('with an emptied journal says that the conversation is lost, also without the event index', async () => {
+    const { runPrompt, run, skeinHome } = await setSessionScene();
+    const { session_id } = await runPrompt('first');
+    const session = join(skeinHome, 'sessions', session_id);
+    const [name = ''] = await readdir(join(session, 'agents'));
+    const journal = join(session, 'agents', name);
+    const lines = (await readFile(journal, 'utf8')).trimEnd().split('\n').length;
+    await writeFile(journal, '');
+    const emptied = await run(['-p', 'second', '--resume', session_id]);
+    expect(emptied.code).toBe(0);
+    expect(emptied.stderr).toContain(`${journal}:0: records 1 to ${lines} are missing`);
+    await writeFile(journal, '');
+    await rm(join(session, 'events.jsonl'));
+    const bare = await run(['-p', 'third', '--resume', session_id]);
+    expect(bare.code).toBe(0);
+    expect(bare.stderr).toContain(`${journal}:1: the journal is empty`);
+  });
+
+  test('with a damaged event index rebuilds it, names file and line, and keeps the old file', async () => {
+    const { runPrompt, run, skeinHome } = await setSessionScene();
+    const { session_id } = await runPrompt('first');
+    const events = join(skeinHome, 'sessions', session_id, 'events.jsonl');
+    const lines = (await readFile(events, 'utf8')).split('\n');
+    await writeFile(events, lines.with(4, 'garbage{').join('\n'));
     const { code, stderr } = await run(['-p', 'second', '--resume', session_id]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(`The beginning of session ${session_id} is damaged`);
-    expect(await readFile(join(folder, `${name}.corrupt`), 'utf8')).toBe('garbage{\n');
-    expect((await run(['-p', 'third', '--resume', session_id])).code).toBe(2);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`${events}:5 cannot be read`);
+    expect(await readFile(`${events}.damaged`, 'utf8')).toContain('garbage{');
+    expect((await readFile(events, 'utf8')).split('\n').length).toBeGreaterThan(lines.length);
   });
 
   test.each([

@@ -27,18 +27,27 @@ const reopen = async ({ store }: { store: ReturnType<typeof sessionFiles> }) => 
 };
 
 describe('a truncated journal', () => {
-  test('opens without the torn record, and accepts new records, for every length', async () => {
+  test('opens without the lost records, names them, and accepts new records, for every length', async () => {
     const written = await writtenSession();
     const bytes = fs.readFileSync(written.journal);
     const ends = [...bytes.entries()].flatMap(([index, byte]) => (byte === 10 ? [index + 1] : []));
+    const events = fs.readFileSync(written.events);
     expect(ends).toHaveLength(3);
     for (let length = 0; length <= bytes.length; length += 1) {
       fs.writeFileSync(written.journal, bytes.subarray(0, length));
+      fs.writeFileSync(written.events, events);
       const whole = written.records.slice(0, ends.filter((end) => end <= length).length);
       const { session, journal } = await reopen(written);
-      expect(journal.past).toEqual({ records: whole, damage: [] });
+      const { records, damage, lost } = journal.past;
+      expect(records).toEqual(whole);
+      const isWhole = whole.length === written.records.length;
+      expect(lost).toEqual(isWhole ? undefined : [{ from: whole.length + 1, to: 3 }]);
+      const missing = `a_1.jsonl:${whole.length}: records? ${whole.length + 1} `;
+      expect(damage.length).toBe(isWhole ? 0 : 1);
+      expect(damage.every((sentence) => new RegExp(missing).test(sentence))).toBe(true);
       const next = journal.append(letter('l_2'));
-      expect(next.seq).toBe(whole.length + 1);
+      // The numbers of lost records are not used again, because the index cites them.
+      expect(next.seq).toBe(4);
       await session.close();
       expect((await written.store.readJournal('s_1', 'a_1')).records).toEqual([...whole, next]);
     }
@@ -91,9 +100,16 @@ describe('a journal with a corrupt line', () => {
     lines[1] = 'ceci n’est pas du JSON';
     fs.writeFileSync(written.journal, lines.join('\n'));
     const { session, journal } = await reopen(written);
-    expect(journal.past.damage).toEqual([expect.stringContaining('a_1.jsonl:2 cannot be read')]);
+    expect(journal.past.damage).toEqual([
+      expect.stringContaining('a_1.jsonl:2 cannot be read'),
+      expect.stringContaining('a_1.jsonl:3: record 2 is missing before this line'),
+    ]);
+    expect(journal.past.lost).toEqual([{ from: 2, to: 2 }]);
+    expect(fs.readFileSync(`${written.journal}.damaged`, 'utf8')).toBe(lines.join('\n'));
     expect(journal.past.records.map(({ seq }) => seq)).toEqual([1, 3]);
-    expect(journal.append(letter('l_2')).seq).toBe(4);
+    const notice = { letter: 'l_r', text: 'Lost.' };
+    const { lost = [] } = journal.past;
+    expect(journal.append({ type: 'journal.repaired', lost, damage: [], notice }).seq).toBe(4);
     await session.close();
     const moved = fs.readFileSync(`${written.journal}.corrupt`, 'utf8');
     expect(moved).toBe('ceci n’est pas du JSON\n');

@@ -91,6 +91,7 @@ export class RunResultBuilder {
       ...(this.losses.size > 0 && {
         lost_records: [...this.losses].map(([agent_id, records]) => ({ agent_id, records })),
       }),
+      ...(session.damage.length > 0 && { damage: [...session.damage] }),
       session_id: session.id,
       uuid,
       ...(wantsJson && structuredOutput(this.text)),

@@ -254,6 +254,8 @@ export interface ResultMessage {
   readonly permission_denials: readonly PermissionDenial[];
   /** Agents that ended because Redis has lost records of them. Only if there are any. */
   readonly lost_records?: readonly { readonly agent_id: string; readonly records: number }[];
+  /** Sentences about damaged files of the session, with file and line. Left out if there are none. */
+  readonly damage?: readonly string[];
   /** Parsed answer. Present with `jsonSchema` if the answer is JSON. */
   readonly structured_output?: unknown;
   readonly session_id: string;

@@ -13,9 +13,10 @@ import {
 } from '../../../protocol/session/journal-record.js';
 import { UsageError } from '../../../protocol/skein-error.js';
 import { storageError } from '../../shared/storage-error.js';
+import { freeName } from '../io/free-name.js';
 import type { DescriptorPool } from './descriptor-pool.js';
 import { LineFile, readLines } from './line-file.js';
-import { readJournal } from './read-journal.js';
+import { checkJournal } from './read-journal.js';
 
 const SUFFIX = '.jsonl';
 
@@ -57,20 +58,22 @@ export class JournalFile implements Journal {
     clock: Clock,
     descriptors: DescriptorPool,
     onRecord: (record: JournalRecord) => void,
+    indexed = 0,
   ) {
     let file = new LineFile(path, descriptors);
     const lines = file.startedEmpty ? [] : readLines(path);
-    this.past = readJournal(lines, path);
-    if (this.past.damage.length > 0) {
+    const { contents, lastSeq, isDisordered } = checkJournal(lines, path, { indexed });
+    this.past = contents;
+    if (isDisordered) {
       file.close();
-      moveCorruptLines(path, lines);
+      rewriteJournal(path, lines, contents.records);
       file = new LineFile(path, descriptors);
     }
     this.file = file;
     this.epoch = epoch;
     this.clock = clock;
     this.onRecord = onRecord;
-    this.seq = this.past.records.at(-1)?.seq ?? 0;
+    this.seq = lastSeq;
     for (const record of this.past.records) onRecord(record);
   }
 
@@ -104,18 +107,22 @@ export class JournalFile implements Journal {
 }
 
 /**
- * Moves invalid lines to `<path>.corrupt`, so that people can look at them. Throws StorageError.
+ * Writes the journal again with its records in order. Keeps a copy of the damaged file as
+ * `<path>.damaged`, and the unreadable lines as `<path>.corrupt`. Throws StorageError.
  */
-const moveCorruptLines = (path: string, lines: readonly string[]): void => {
-  const isRecord = (line: string) => parseRecord(line) !== undefined;
-  const corrupt = lines.filter((line) => !isRecord(line));
-  if (corrupt.length === 0) return;
-  fs.appendFileSync(`${path}.corrupt`, corrupt.map((line) => `${line}\n`).join(''), {
-    mode: 0o600,
-  });
-  const kept = lines.filter(isRecord).map((line) => `${line}\n`);
+const rewriteJournal = (
+  path: string,
+  lines: readonly string[],
+  records: readonly JournalRecord[],
+): void => {
+  const corrupt = lines.filter((line) => parseRecord(line) === undefined);
   try {
-    replaceFileDurablySync(path, kept.join(''));
+    fs.copyFileSync(path, freeName(`${path}.damaged`), fs.constants.COPYFILE_EXCL);
+    if (corrupt.length > 0) {
+      const text = corrupt.map((line) => `${line}\n`).join('');
+      fs.appendFileSync(`${path}.corrupt`, text, { mode: 0o600 });
+    }
+    replaceFileDurablySync(path, records.map((record) => `${formatRecord(record)}\n`).join(''));
   } catch (error) {
     throw storageError(error, path);
   }

@@ -5,6 +5,7 @@
 import fs from 'node:fs';
 import type { JournalRecord } from '../../../protocol/session/journal-record.js';
 import type { SwarmEvent } from '../../../protocol/session/swarm-event.js';
+import { freeName } from '../io/free-name.js';
 import { parseEvent } from './event-index.js';
 import { journaledAgents, journalPath } from './journal-file.js';
 import { lastLineStart, linesOf } from './line-tail.js';
@@ -30,21 +31,36 @@ export class IndexPosition {
   }
 }
 
-/**
- * Reads the position of an index. Renames a damaged index to `<path>.damaged`, so that it is
- * rebuilt.
- */
-export const indexPositionIn = (path: string): IndexPosition => {
+export interface ReadIndex {
+  /** Position of the index, or the start if the index must be rebuilt. */
+  readonly position: IndexPosition;
+  /** Last record of each agent that an event cites, also in a damaged index. */
+  readonly lastCited: ReadonlyMap<string, number>;
+  /** Sentences about damage. */
+  readonly damage: readonly string[];
+}
+
+/** Reads an index. Renames a damaged index to `<path>.damaged`, so that it is rebuilt. */
+export const readIndex = (path: string): ReadIndex => {
   const position = new IndexPosition();
-  for (const line of linesOf(path)) {
-    const event = parseEvent(line);
-    if (event === undefined || !position.isFollowedBy(event)) {
-      fs.renameSync(path, `${path}.damaged`);
-      return new IndexPosition();
-    }
-    position.add(event);
+  const cited = new IndexPosition();
+  let [line, damagedLine] = [0, 0];
+  for (const text of linesOf(path)) {
+    line += 1;
+    const event = parseEvent(text);
+    if (event !== undefined) cited.add(event);
+    if (damagedLine > 0) continue;
+    if (event === undefined || !position.isFollowedBy(event)) damagedLine = line;
+    else position.add(event);
   }
-  return position;
+  const lastCited = new Map(cited.agents);
+  if (damagedLine === 0) return { position, lastCited, damage: [] };
+  const kept = freeName(`${path}.damaged`);
+  fs.renameSync(path, kept);
+  const damage = [
+    `${path}:${damagedLine} cannot be read or has a wrong number; the events are rebuilt, and the old file is ${kept}`,
+  ];
+  return { position: new IndexPosition(), lastCited, damage };
 };
 
 interface UnindexedRecord {

@@ -1,6 +1,7 @@
 /** Copies a Redis list line by line to an append-only file. */
 import { hash } from 'node:crypto';
 import fs from 'node:fs';
+import { freeName } from '../../files/io/free-name.js';
 import type { DescriptorPool } from '../../files/journal/descriptor-pool.js';
 import { LineFile } from '../../files/journal/line-file.js';
 import { lastLineStart, linesOf } from '../../files/journal/line-tail.js';
@@ -106,9 +107,3 @@ export const lossOf = (path: string, length: number): string | undefined => {
 export const lostPathOf = (path: string): string => `${path}.lost`;
 
 const digestOf = (line: string): string => hash('sha256', line);
-
-const freeName = (path: string): string => {
-  let name = path;
-  for (let number = 2; fs.existsSync(name); number += 1) name = `${path}-${number}`;
-  return name;
-};

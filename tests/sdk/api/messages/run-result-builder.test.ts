@@ -21,7 +21,8 @@ const resultOf = (reason: StopReason, detail: string | null, ...items: readonly 
   const result = new RunResultBuilder();
   for (const item of items) result.take(item);
   const stop: Stop = { reason, detail };
-  const session = { id: 's_1', spent: new Spending(), budget: { overshoot: 0 } };
+  const budget = { overshoot: 0 };
+  const session = { id: 's_1', spent: new Spending(), budget, damage: [] };
   return result.toMessage(session as unknown as LeadSession, stop, 'a-uuid');
 };
 

@@ -64,13 +64,39 @@ needs.describe('redis')('a large value', () => {
     await redis.call('DEL', keys.blob(digest));
     expect(await store.readJournal('s_1', 'a_1')).toEqual({
       records: [kept],
-      damage: [`${keys.journal('a_1')}:1 cannot be read and was put aside`],
+      damage: [
+        `${keys.journal('a_1')}:1 cannot be read and was put aside`,
+        `${keys.journal('a_1')}:2: record 1 is missing before this line`,
+      ],
+      lost: [{ from: 1, to: 1 }],
     });
     await session.close();
-    const again = await (await store.open('s_1')).journal('a_1', null);
-    again.append(letter('l_3'));
+    const reopened = await store.open('s_1');
+    const again = await reopened.journal('a_1', null);
+    const { lost = [] } = again.past;
+    const notice = { letter: 'l_3', text: 'Lost.' };
+    again.append({ type: 'journal.repaired', lost, damage: [], notice });
     await again.sync();
-    expect((await store.readJournal('s_1', 'a_1')).records.map(({ seq }) => seq)).toEqual([2, 3]);
+    const { records, damage } = await store.readJournal('s_1', 'a_1');
+    expect(records.map(({ seq }) => seq)).toEqual([2, 3]);
+    expect(damage).toEqual([]);
+  });
+
+  test('of a list that has lost a line is reported with the missing record', async () => {
+    const redis = await redisConnections();
+    const store = redisSessions(redis);
+    const session = await store.create(meta());
+    const journal = await session.journal('a_1', null);
+    for (const body of [created, letter('l_1'), letter('l_2')]) journal.append(body);
+    await session.close();
+    const list = keys.journal('a_1');
+    const [, second = ''] = (await redis.call('LRANGE', list, 0, -1)) as string[];
+    await redis.call('LREM', list, 1, second);
+    const again = await (await store.open('s_1')).journal('a_1', null);
+    expect(again.past.lost).toEqual([{ from: 2, to: 2 }]);
+    expect(again.past.damage).toContainEqual(`${list}:2: record 2 is missing before this line`);
+    expect(again.append(letter('l_3')).seq).toBe(4);
+    await again.sync();
   });
 
   test.each(['', '..', '../up', 'a/b', 'a\0b', '.hidden'])(
