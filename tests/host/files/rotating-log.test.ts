@@ -23,7 +23,8 @@ test('a rotating log keeps the newest lines in files of a bounded size', () => {
         for (const text of kept) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(500);
         const all = kept.join('').split('\n').slice(0, -1);
         expect(all).toEqual(written.slice(written.length - all.length));
-        if (names.length <= maxOldFiles) expect(all).toHaveLength(written.length);
+        const isComplete = all.length === written.length;
+        expect(isComplete || names.length === maxOldFiles + 1).toBe(true);
       } finally {
         rmSync(folder, { recursive: true });
       }

@@ -113,6 +113,14 @@ describe('a value that runs code', () => {
     },
   );
 
+  test('is never allowed if a file may hold the option and the name', () => {
+    const policy = policyOf({ rules: EVERYTHING });
+    const lines = ['[ $x ]', 'test $x', 'test "$x" "$x"', '[ "$x" "$x" ]', 'printf "$x" y'].flatMap(
+      (body) => Object.values(UNKNOWN_WAYS).map((spell) => spell(body)),
+    );
+    expect(lines.filter((line) => policy.rule(bash(line)).behavior === 'allow')).toEqual([]);
+  });
+
   test('runs in mode bypassPermissions if only the running command knows it', () => {
     const policy = policyOf({ mode: 'bypassPermissions' });
     const rulings = unknown()

@@ -200,7 +200,10 @@ export const valueRunning = (kind: Kind, command: string): string =>
 
 export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const hex = (text: string) =>
-  [...text].map((char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
+  text
+    .split('')
+    .map((char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
+    .join('');
 
 /** Ordinary commands with arithmetic, tests, loops and substitutions. */
 export const ORDINARY: readonly string[] = [

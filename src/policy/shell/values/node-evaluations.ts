@@ -6,7 +6,7 @@
  */
 import type { SyntaxNode, Word } from 'unbash';
 import { argumentsOf, programOf, type ShellPart } from '../shell-part.js';
-import { mapText, plainWord, type ShellWord } from '../shell-word.js';
+import { mapText, plainWord, type ShellWord, UNKNOWN } from '../shell-word.js';
 
 /** `expanded`: like text in double quotes. `source`: a command line. */
 export type EvaluationKind = 'arithmetic' | 'name' | 'expanded' | 'source';
@@ -120,7 +120,10 @@ const operandsAndValues = (part: ShellPart, valueLetters: string) => {
       operands.push(word);
       continue;
     }
-    const letter = [...word.text.slice(1)].find((char) => valueLetters.includes(char));
+    const letter = word.text
+      .slice(1)
+      .split('')
+      .find((char) => valueLetters.includes(char));
     if (letter === undefined) continue;
     const from = word.text.indexOf(letter) + 1;
     values.set(
@@ -133,28 +136,37 @@ const operandsAndValues = (part: ShellPart, valueLetters: string) => {
   return { operands, values };
 };
 
-/** The operand of `-v` and `-R`, also where a variable may hold the operator. */
-const tests: Builtin = ({ words }) =>
-  names(
+/** True if the whole word is text of a file or a program, so that it may be an option. */
+const isOpenWord = ({ values = [] }: ShellWord): boolean =>
+  values.some(({ text, isOpen }) => isOpen && text === UNKNOWN);
+
+/** The operand of `-v` and `-R`, also where a variable may hold the operator or both. */
+const tests: Builtin = (part) => {
+  const words = argumentsOf(part).filter(({ text }) => text !== ']');
+  const [only] = words;
+  if (words.length === 1 && only?.splits === true && isOpenWord(only)) return names([only]);
+  return names(
     words.filter((_, index) => {
       const before = words[index - 1];
-      if (before === undefined || index < 2) return false;
-      return (
-        /^-[vR]$/.test(before.text) ||
-        (before.values ?? []).some(({ text }) => /^-[vR]$/.test(text))
-      );
+      if (before === undefined) return false;
+      const texts = [before.text, ...(before.values ?? []).map(({ text }) => text)];
+      return texts.some((text) => /^-[vR]$/.test(text)) || isOpenWord(before);
     }),
   );
+};
 
 const prints: Builtin = (part) => {
   const { operands, values } = operandsAndValues(part, 'v');
   const option = operands[0]?.values?.some(({ text }) => text === '-v') === true;
+  // A first operand that is unknown may be `-v` with or without its name.
+  const isOpen = operands[0] !== undefined && operands.length > 1 && isOpenWord(operands[0]);
   const writesCount = /%[-+ #0-9.*']*[hlLjztq]*n/.test(
     operands[0]?.text.replaceAll('%%', '') ?? '',
   );
   return names([
     values.get('v'),
     ...(option ? [operands[1]] : []),
+    ...(isOpen ? operands.slice(0, 2) : []),
     ...(writesCount ? operands.slice(1) : []),
   ]);
 };

@@ -208,7 +208,7 @@ const fromHex: Printer = (words, input) =>
 const reverses: Printer = (_, input) =>
   input?.text
     .split('\n')
-    .map((line) => [...line].reverse().join(''))
+    .map((line) => Array.from(line).reverse().join(''))
     .join('\n');
 
 const translates: Printer = ([from = '', to = ''], input) => {

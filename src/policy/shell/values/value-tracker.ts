@@ -88,6 +88,8 @@ export class ValueTracker {
       case 'set':
         this.trackSet(argumentsOf(part));
         return;
+      default:
+        return;
     }
   }
 
