@@ -22,6 +22,8 @@ test('the flags of a run do not change', () => {
     '--ask',
     '--bare',
     '--cwd <dir>',
+    '--debug',
+    '--debug-file <path>',
     '--disallowed-tools <rules...>',
     '--effort <level>',
     '--fallback-model <model>',
