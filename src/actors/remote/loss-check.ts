@@ -38,15 +38,23 @@ interface Inspected {
   readonly isShorter: boolean;
 }
 
+/** Number of checks after which the lock of a dead worker has expired, because a lock lasts for two of them. */
+const MAX_LOCK_CHECKS = 3;
+
 export class LossCheck {
   private readonly deps: LossCheckDeps;
+  /** Number of checks since a loss was noticed. 0 if no loss is noticed. */
+  private lossyChecks = 0;
 
   constructor(deps: LossCheckDeps) {
     this.deps = deps;
   }
 
-  /** Resolves with false if an agent waits for its worker; then the check is repeated. */
-  async run(): Promise<boolean> {
+  /**
+   * Resolves with false if an agent waits for its worker; then the check is repeated. `hasLost`: records of an
+   * unknown agent are lost.
+   */
+  async run(hasLost: boolean): Promise<boolean> {
     const { registry, dispatch } = this.deps;
     if (await this.failLead()) return false;
     const jobs = await dispatch.handedOver();
@@ -55,15 +63,19 @@ export class LossCheck {
       if (entry.child === undefined && (isLive(entry) || jobs.has(entry.tag.id)))
         inspected.push(await this.inspect(entry));
     }
-    const isLossy = inspected.some(({ isShorter }) => isShorter);
+    const isLossy = hasLost || this.lossyChecks > 0 || inspected.some(({ isShorter }) => isShorter);
+    if (isLossy) this.lossyChecks += 1;
+    // The older state of the store may hold the lock of a worker that has died since.
+    const areLocksTrue = !isLossy || this.lossyChecks > MAX_LOCK_CHECKS;
     let isSettled = true;
     for (const agent of inspected) {
       const { id } = agent.entry.tag;
       const hasWorker = jobs.get(id) !== undefined;
       // A live worker writes its own knowledge.
-      if (hasWorker) isSettled &&= !agent.isShorter;
+      if (hasWorker) isSettled &&= areLocksTrue && !agent.isShorter;
       else if (!(await this.settle(agent, isLossy, jobs.has(id)))) isSettled = false;
     }
+    if (isSettled) this.lossyChecks = 0;
     return isSettled;
   }
 

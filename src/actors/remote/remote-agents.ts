@@ -15,8 +15,8 @@ import type { AgentNode } from '../tree/agent-node.js';
 import { type AgentRecord, applyFinalRecord, finalStop } from '../tree/agent-record.js';
 import { type AgentEntry, type AgentRegistry, isLive } from '../tree/agent-registry.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
-import { JoblessAgents, LOST_JOB } from './jobless-agents.js';
-import { LossCheck } from './loss-check.js';
+import type { JoblessAgents } from './jobless-agents.js';
+import type { LossCheck } from './loss-check.js';
 import { MissingWorkersNotice } from './missing-workers-notice.js';
 import type { RemoteDispatch } from './remote-dispatch.js';
 import { RemoteEventPoller } from './remote-event-poller.js';
@@ -72,34 +72,39 @@ export class RemoteAgents {
     const { store, session, usage, carry } = context;
     const { lead, registry, nodeOf, requeue } = deps;
     const { feed, clock } = lead.deps;
-    const lossCheck = new LossCheck({
-      applyEnd: (entry) => this.applyRemoteEnd(entry),
-      forget: (entry) => this.forget(entry),
-      isRemote: (entry) => this.has(entry),
-      store,
-      session,
-      lead,
-      registry,
-      dispatch,
-      nodeOf,
-      requeue,
-    });
-    const joblessAgents = new JoblessAgents({
-      live: () =>
-        [...registry.all()].filter((entry) => isLive(entry) && this.isHandedOverHere(entry)),
-      applyEnd: (entry) => this.applyRemoteEnd(entry),
-      forget: (entry) => this.forget(entry, LOST_JOB),
-      session,
-      dispatch,
-    });
-    this.checkLosses = () => session.losses?.onServerChange(() => lossCheck.run()) ?? (() => {});
+    const applyEnd = (entry: AgentEntry) => this.applyRemoteEnd(entry);
+    // Loaded only when it is needed, because most sessions have no losses and no agents on workers.
+    let lossCheck: LossCheck | undefined;
+    const checkOnce = async (hasLost: boolean) => {
+      const module = await import('./loss-check.js');
+      const forget = (entry: AgentEntry) => this.forget(entry, LOST_JOURNAL);
+      const isRemote = (entry: AgentEntry) => this.has(entry);
+      const own = { applyEnd, forget, isRemote, requeue };
+      const shared = { store, session, lead, registry, dispatch, nodeOf };
+      lossCheck ??= new module.LossCheck({ ...own, ...shared });
+      return lossCheck.run(hasLost);
+    };
+    this.checkLosses = () => session.losses?.onServerChange(checkOnce) ?? (() => {});
+    const isHandedOver = (entry: AgentEntry) => isLive(entry) && this.isHandedOverHere(entry);
+    let joblessAgents: JoblessAgents | undefined;
+    const endJobless = async () => {
+      const module = await import('./jobless-agents.js');
+      joblessAgents ??= new module.JoblessAgents({
+        live: () => [...registry.all()].filter(isHandedOver),
+        forget: (entry) => this.forget(entry, module.LOST_JOB),
+        applyEnd,
+        session,
+        dispatch,
+      });
+      await joblessAgents.endAll();
+    };
     this.store = store;
     this.session = session.meta.id;
     this.poller = new RemoteEventPoller({
       watch: store.watch(this.session),
       records: (agent) => store.records(this.session, agent),
       applyEnd: (entry) => this.applyRemoteEnd(entry),
-      workerOf: async (id) => (await this.handedOver()).get(id),
+      workers: () => dispatch.handedOver(),
       registry,
       clock,
       feed,
@@ -112,7 +117,7 @@ export class RemoteAgents {
       jobs: store.jobs,
       outages: store.outages,
       open: () => this.open,
-      endJobless: () => joblessAgents.endAll(),
+      endJobless,
       clock,
       feed,
     });
@@ -322,7 +327,7 @@ export class RemoteAgents {
   }
 
   /** Reports an agent whose journal is lost to its parent and to people. */
-  private forget(entry: AgentEntry, why = LOST_JOURNAL): void {
+  private forget(entry: AgentEntry, why: string): void {
     const { lifecycle, nodeOf, lead } = this.deps;
     const { feed } = lead.deps;
     entry.status = 'lost';

@@ -5,7 +5,6 @@
 import { spendingOf } from '../../context/budget/event-spending.js';
 import type { UsedBefore } from '../../context/budget/ledger.js';
 import type { RunUsage } from '../../context/budget/run-usage.js';
-import type { AgentTag } from '../../protocol/agent/agent-tag.js';
 import type { Clock } from '../../protocol/clock.js';
 import { windowTokens } from '../../protocol/model/usage.js';
 import type { WireBlock } from '../../protocol/model/wire-block.js';
@@ -37,8 +36,8 @@ export interface RemoteEventPollerDeps {
   readonly records: (agent: string) => AsyncIterable<JournalRecord>;
   /** Called with spending of other processes. */
   readonly carry: (used: UsedBefore) => void;
-  /** Returns the name of the worker that runs an agent. Rejects with SkeinError. */
-  readonly workerOf: (agent: string) => Promise<string | undefined>;
+  /** Returns the names of the workers by agent. Rejects with SkeinError. */
+  readonly workers: () => Promise<ReadonlyMap<string, string | undefined>>;
   /** Reports an end to the parent, once. Rejects with SkeinError; the poller then tries again. */
   readonly applyEnd: (entry: AgentEntry) => Promise<void>;
 }
@@ -54,6 +53,8 @@ export class RemoteEventPoller {
   private readonly denied = new Map<string, Set<string>>();
   /** Times at which ends were seen, by agent, oldest first. */
   private readonly ends = new Map<string, number>();
+  /** Names of the workers by agent, when an agent last started. */
+  private workers: ReadonlyMap<string, string | undefined> = new Map();
   /** Number of the last event that was applied. */
   private last = 0;
 
@@ -91,6 +92,10 @@ export class RemoteEventPoller {
       for (;;) {
         const events = await this.deps.watch.next();
         if (this.isOver || events.length === 0) break;
+        // Only the queue has the names of workers.
+        const hasStart = events.some(({ type }) => type === 'epoch.began');
+        if (hasStart && !this.deps.lead.isRemote)
+          this.workers = await this.deps.workers().catch(() => this.workers);
         for (const event of events) this.apply(event);
       }
       if (this.isOver) return;
@@ -144,24 +149,15 @@ export class RemoteEventPoller {
     if (tag === undefined) return;
     // Listeners know nothing of deeper descendants, because their starts and ends are not in the feed.
     if (nodeOf(tag.parent) !== undefined) {
-      if (type === 'epoch.began') this.emitStart(tag, event);
-      else feed.emit({ type: 'agent.seen', agent: tag, event });
+      const worker = type === 'epoch.began' ? this.workers.get(agent) : undefined;
+      const seen = { type: 'agent.seen', agent: tag, event } as const;
+      feed.emit(worker === undefined ? seen : { ...seen, worker });
     }
     if (type === 'agent.queued' && typeof event.worker === 'string') {
       feed.emit({ type: 'notice', text: `${agentLabel(tag)} waits: ${String(event.reason)}` });
     }
     if (type !== 'tool.ended' || outcome !== 'denied' || typeof call !== 'string') return;
     this.denied.set(agent, (this.denied.get(agent) ?? new Set()).add(call));
-  }
-
-  /** Emits the start of an agent with the name of its worker, which only the queue has. */
-  private emitStart(agent: AgentTag, event: SwarmEvent): void {
-    const { feed, workerOf } = this.deps;
-    const emit = (worker?: string) => {
-      const seen = { type: 'agent.seen', agent, event } as const;
-      feed.emit(worker === undefined ? seen : { ...seen, worker });
-    };
-    void workerOf(agent.id).then(emit, () => emit());
   }
 
   /** Emits denials with their input, which only the journal has. Rejects with SkeinError; a later poll retries. */

@@ -14,7 +14,6 @@ import {
 } from '../../protocol/session/session-store.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import { JournaledState } from '../agent/journaled-state.js';
-import { recordCopiedLoss } from '../agent/record-loss.js';
 import { newestPrompt, readHead, storeHead } from '../prompt-cache/prompt-head-manager.js';
 import { copySession } from './copy-session.js';
 
@@ -155,7 +154,10 @@ const resume = async (
     await session.updateMeta({ model, updatedAt: options.clock.now() });
     const resumed = await begun(options, { session, head, model, past: records }, source);
     const { journal } = resumed;
-    await recordCopiedLoss(session, session.meta.lead, journal, options.ids, 'lead');
+    if (session.losses !== undefined) {
+      const { recordCopiedLoss } = await import('../agent/record-loss.js');
+      await recordCopiedLoss(session, session.meta.lead, journal, options.ids, 'lead');
+    }
     const { lostRecords, letters } = journal.history;
     return { ...resumed, lostRecords: letters.hasUrgent ? lostRecords : undefined };
   } catch (error) {

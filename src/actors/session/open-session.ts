@@ -2,7 +2,6 @@
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import type { FeedHub } from '../agent/feed-hub.js';
-import { recordLeadLoss } from '../agent/record-loss.js';
 import { SessionHooks } from '../hooks/session-hooks.js';
 import type { BegunSession } from './begin-session.js';
 import { LeadRunner } from './lead-runner.js';
@@ -119,7 +118,10 @@ export const openSession = async (
       hooks.close();
       journal.close();
       await jobs.end();
-      await recordLeadLoss(session, journal, ids);
+      if (session.losses !== undefined) {
+        const { recordLeadLoss } = await import('../agent/record-loss.js');
+        await recordLeadLoss(session, journal, ids);
+      }
       await session.updateMeta({ updatedAt: options.clock.now() });
       await session.close();
     },

@@ -17,7 +17,6 @@ import { agentLabel } from '../../tools/agents/agent-report.js';
 import type { AgentDeps } from '../agent/agent.js';
 import { childFeed } from '../agent/feed-hub.js';
 import { JournaledState } from '../agent/journaled-state.js';
-import { recordCopiedLoss } from '../agent/record-loss.js';
 import { childBudget } from '../budget/child-budget.js';
 import { backgroundCommands } from '../calls/background-commands.js';
 import { childHooks } from '../hooks/child-hooks.js';
@@ -155,7 +154,10 @@ export const rebuildChild = async (
   const journal = new JournaledState(log, records, base);
   if (isOwner && (await repairDamage(context, id, parent, log.past, journal)))
     return rebuildChild(context, id, parent, onActivity, open);
-  if (isOwner) await recordCopiedLoss(session, id, journal, parent.deps.ids);
+  if (isOwner && session.losses !== undefined) {
+    const { recordCopiedLoss } = await import('../agent/record-loss.js');
+    await recordCopiedLoss(session, id, journal, parent.deps.ids);
+  }
   if (isOwner) await openWorkerClone(context, id, journal, parent);
   const { place: worktree } = journal.history.relations;
   const origin = worktree === undefined ? recordedOrigin : { ...recordedOrigin, worktree };

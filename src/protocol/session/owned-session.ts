@@ -46,9 +46,10 @@ export interface StoreLosses {
   recordsOf(agent: string): Promise<readonly JournalRecord[]>;
   /**
    * Calls `check` after the server of the store has changed. No worker starts an agent of the session until
-   * `check` has resolved with true; otherwise it is called again. Returns a function that ends this.
+   * `check` has resolved with true; otherwise it is called again. `hasLost` is true if the store has lost events of
+   * any agent. Returns a function that ends this.
    */
-  onServerChange(check: () => Promise<boolean>): () => void;
+  onServerChange(check: (hasLost: boolean) => Promise<boolean>): () => void;
 }
 
 /** Session opened by a worker, which runs agents that were handed to it. Each agent has its own lease. */

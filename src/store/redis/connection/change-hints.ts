@@ -12,6 +12,9 @@ interface Listener {
   readonly onAnyChange: () => void;
 }
 
+/** Start of the hint with the number of events, which follows it. */
+export const COUNT_HINT = 'count:';
+
 /** Holds a single Redis subscription while there are listeners. */
 export class ChangeHints {
   private readonly redis: RedisConnections;

@@ -8,6 +8,7 @@
  *   GAP n   the journal has only n records, fewer than the writer expects
  */
 import { EVENT_HEAD } from '../../files/journal/event-index.js';
+import { COUNT_HINT } from '../connection/change-hints.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
 import { KEEP_MS, type SwarmKeys } from '../connection/swarm-keys.js';
 
@@ -104,5 +105,6 @@ const APPEND = {
     redis.call('RPUSH', events, unpack(rows))
     for index = 1, 4 do redis.call('PEXPIRE', KEYS[index], keep) end
     redis.call('PUBLISH', ARGV[3], ARGV[4])
+    redis.call('PUBLISH', ARGV[3], '${COUNT_HINT}' .. string.format('%d', seq))
     return verdicts`,
 };

@@ -2,12 +2,13 @@
  * Detects a change of the Redis server: a restart or a failover. The new server may have lost writes
  * that the old server had acknowledged, so the lead checks the data before workers start agents.
  */
+import { COUNT_HINT } from '../connection/change-hints.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
 import { KEEP_MS, type SwarmKeys } from '../connection/swarm-keys.js';
 import type { Scope } from './write-scopes.js';
 
-/** Resolves with true if all losses are handled. */
-type Check = () => Promise<boolean>;
+/** Resolves with true if all losses are handled. `hasLost`: the server has lost events of the swarm. */
+type Check = (hasLost: boolean) => Promise<boolean>;
 
 interface ServerState {
   /** Run id of the server. Empty if this client may not read it. */
@@ -40,6 +41,9 @@ export class ServerCheck {
   private check: Check | undefined;
   /** Server that was seen before and is not checked yet. */
   private pending: string | undefined;
+  /** Highest number of events that the server has announced. */
+  private events = 0;
+  private hasLost = false;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private readonly stopListening: () => void;
@@ -50,9 +54,22 @@ export class ServerCheck {
     this.keys = keys;
     this.lead = lead;
     this.everyMs = everyMs;
-    this.stopListening = redis.listen((outage) => {
+    const stopListening = redis.listen((outage) => {
       if (outage === undefined) this.look();
     });
+    // The hint of a write arrives at once, so that the lead knows of events that it has not read.
+    const unsubscribe = redis.subscribe(
+      keys.hints,
+      (hint) => {
+        if (hint.startsWith(COUNT_HINT))
+          this.events = Math.max(this.events, Number(hint.slice(COUNT_HINT.length)));
+      },
+      () => {},
+    );
+    this.stopListening = () => {
+      stopListening();
+      unsubscribe();
+    };
   }
 
   start(check: Check): () => void {
@@ -86,9 +103,14 @@ export class ServerCheck {
     // Live workers need some time to write what they know.
     if (this.pending !== server) {
       this.pending = server;
+      const { events } = this;
+      const left = Number(await this.redis.call('LLEN', this.keys.events));
+      this.hasLost ||= left < events;
+      this.events = left;
       return;
     }
-    if ((await this.check?.()) !== true) return;
+    if ((await this.check?.(this.hasLost)) !== true) return;
+    this.hasLost = false;
     const { name, claim } = this.lead;
     await this.redis.run(
       ACCEPT,

@@ -8,6 +8,7 @@ import { replaceStoredFile } from '../../files/io/replace-stored-file.js';
 import { DescriptorPool } from '../../files/journal/descriptor-pool.js';
 import { isJournalOwner, journalPath } from '../../files/journal/journal-file.js';
 import { markMirror } from '../../files/mark-mirror.js';
+import { COUNT_HINT } from '../connection/change-hints.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
 import { type SwarmKeys, swarmKeys } from '../connection/swarm-keys.js';
 import { EVENTS_HINT } from '../journal/append-records.js';
@@ -72,7 +73,9 @@ class RunningMirror implements SessionMirror {
     );
     this.unsubscribe = redis.subscribe(
       keys.hints,
-      (hint) => this.onHint(hint),
+      (hint) => {
+        if (!hint.startsWith(COUNT_HINT)) this.onHint(hint);
+      },
       () => this.onHint(META_HINT, ARTIFACTS_HINT, EVENTS_HINT),
     );
   }
