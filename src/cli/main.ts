@@ -21,15 +21,21 @@ import { ExitCode } from './session/exit-code.js';
 
 let outputFailure: string | undefined;
 
-/** Returns a writer that ignores a closed pipe (`skein … | head`) and records any other write error. */
+/**
+ * Returns a writer that ignores a closed pipe (`skein … | head`) and records any other write error. Node makes
+ * stdout writable again after an error, so `isClosed` does not ask the stream.
+ */
 const writer = (stream: NodeJS.WriteStream) => {
   let open = true;
   stream.on('error', ({ code }: NodeJS.ErrnoException) => {
     open = false;
     if (code !== 'EPIPE') outputFailure ??= code ?? 'an error';
   });
-  return (text: string) => {
-    if (open) stream.write(text);
+  return {
+    write(text: string) {
+      if (open) stream.write(text);
+    },
+    isClosed: () => !open || !stream.writable,
   };
 };
 
@@ -42,7 +48,8 @@ const workingDirectory = (): string => {
   }
 };
 
-const toStderr = writer(process.stderr);
+const stdout = writer(process.stdout);
+const stderr = writer(process.stderr);
 const redact = createRedactor(secretValues(process.env));
 
 /** Functions that restore the terminal. They run at every exit, the newest first. */
@@ -64,10 +71,10 @@ const host: TerminalHost = {
   uid: process.geteuid?.(),
   stdin: process.stdin,
   stdout: process.stdout,
-  out: writer(process.stdout),
+  out: stdout.write,
   backpressure: outputBackpressure(process.stdout),
-  isOutputClosed: () => !process.stdout.writable,
-  err: (text) => toStderr(sanitize(redact(text))),
+  isOutputClosed: stdout.isClosed,
+  err: (text) => stderr.write(sanitize(redact(text))),
   notify: (sentence) => host.err(noticeText(sentence)),
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],
   onInterrupt: interrupts(process, () => process.exit(ExitCode.interrupted)),

@@ -49,7 +49,7 @@ needs.describe('own-redis')('a key of a wrong type', () => {
       const type = await redis.call('TYPE', key);
       await redis.call('DEL', key);
       await (type === 'string' ? redis.call('RPUSH', key, 'x') : redis.call('SET', key, 'x'));
-      if (when === 'queued') void scene.worker();
+      if (when === 'queued') scene.begin(['worker']);
       await writeFile(join(scene.workspace, 'go'), '');
       const { code, result } = await lead.ended;
       // A run that does not need the key any more may succeed.

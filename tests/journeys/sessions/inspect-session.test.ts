@@ -96,6 +96,7 @@ describe('skein sessions', () => {
         forkedFrom: null,
         createdAt: expect.stringMatching(/Z$/),
         lastActiveAt: expect.stringMatching(/Z$/),
+        leaseEndsInMs: null,
       },
     ]);
   });

@@ -81,6 +81,7 @@ describe('a stream that breaks after a complete call', () => {
     expect(lines.map(({ type, subtype }) => subtype ?? type)).toEqual([
       'init',
       'attempt_discarded',
+      'notice',
       'assistant',
       'user',
       'assistant',
