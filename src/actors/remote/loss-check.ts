@@ -38,8 +38,8 @@ interface Inspected {
   readonly isShorter: boolean;
 }
 
-/** Number of checks after which the lock of a dead worker has expired, because a lock lasts for two of them. */
-const MAX_LOCK_CHECKS = 3;
+/** Number of checks after which the lease of a dead worker has expired, because a lease lasts for three of them. */
+const MAX_LEASE_CHECKS = 3;
 
 export class LossCheck {
   private readonly deps: LossCheckDeps;
@@ -65,14 +65,11 @@ export class LossCheck {
     }
     const isLossy = hasLost || this.lossyChecks > 0 || inspected.some(({ isShorter }) => isShorter);
     if (isLossy) this.lossyChecks += 1;
-    // The older state of the store may hold the lock of a worker that has died since.
-    const areLocksTrue = !isLossy || this.lossyChecks > MAX_LOCK_CHECKS;
     let isSettled = true;
     for (const agent of inspected) {
       const { id } = agent.entry.tag;
       const hasWorker = jobs.get(id) !== undefined;
-      // A live worker writes its own knowledge.
-      if (hasWorker) isSettled &&= areLocksTrue && !agent.isShorter;
+      if (hasWorker) isSettled = (await this.isWorkedOn(agent, isLossy)) && isSettled;
       else if (!(await this.settle(agent, isLossy, jobs.has(id)))) isSettled = false;
     }
     if (isSettled) this.lossyChecks = 0;
@@ -112,6 +109,29 @@ export class LossCheck {
     return { entry, records, loss: { lost: Math.max(0, seen - last), calls }, isShorter };
   }
 
+  /**
+   * True if a live worker runs the agent, and has lost nothing or will write what it knows. The older state of the
+   * store may hold the lease of a worker that has died since, and a worker that waits for this check holds no lease.
+   */
+  private async isWorkedOn(
+    { entry, records, isShorter }: Inspected,
+    isLossy: boolean,
+  ): Promise<boolean> {
+    const { session } = this.deps;
+    const { id, parent } = entry.tag;
+    if (isShorter) return false;
+    if (!isLossy || !hasBegun(records)) return true;
+    if (this.lossyChecks <= MAX_LEASE_CHECKS) return false;
+    try {
+      await session.journal(id, parent);
+      await session.closeJournal(id);
+      return false;
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      return true;
+    }
+  }
+
   /** Resolves with false if another process still has the agent. */
   private async settle(agent: Inspected, isLossy: boolean, hasJob: boolean): Promise<boolean> {
     const { applyEnd, requeue, forget, isRemote } = this.deps;
@@ -123,10 +143,9 @@ export class LossCheck {
     }
     const { history } = foldRecords(records);
     const isOver = finalStop(history) !== undefined && !history.clock.isResumeDue;
-    const hasBegun = records.some(({ type }) => type === 'epoch.began');
     try {
       if (isOver && !isShorter) await applyEnd(entry);
-      else if (isShorter || (isLossy && hasBegun)) await this.end(agent, hasJob);
+      else if (isShorter || (isLossy && hasBegun(records))) await this.end(agent, hasJob);
       else if (!hasJob) await requeue(entry);
       return true;
     } catch (error) {
@@ -158,3 +177,6 @@ export class LossCheck {
     if (isLive(entry)) await applyEnd(entry);
   }
 }
+
+const hasBegun = (records: readonly JournalRecord[]): boolean =>
+  records.some(({ type }) => type === 'epoch.began');
