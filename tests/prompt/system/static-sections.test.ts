@@ -1,5 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { IDENTITY, STATIC_SECTIONS } from '../../../src/prompt/system/static-sections.js';
+import {
+  IDENTITY,
+  STATIC_SECTIONS,
+  staticSections,
+} from '../../../src/prompt/system/static-sections.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 
 const text = [IDENTITY, ...STATIC_SECTIONS.map((section) => section.text)].join('\n\n');
@@ -30,6 +35,20 @@ describe('the static prompt', () => {
     const known = new Set([...names, 'Markdown', 'Skein']);
     expect((mentioned ?? []).filter((word) => !known.has(word))).toEqual([]);
     expect(new Set(mentioned).size).toBeGreaterThan(10);
+  });
+
+  test('names only tools that the prompt shows, for any tools', () => {
+    const names = builtinTools.map(({ name }) => name);
+    fc.assert(
+      fc.property(fc.subarray(names), (shown) => {
+        const sections = staticSections(shown);
+        const tools = sections.find(({ name }) => name === 'using tools')?.text ?? '';
+        const guides = names.filter((name) => new RegExp(`\\b${name}\\b`).test(tools));
+        expect(guides.filter((name) => !shown.includes(name) && name !== 'Task')).toEqual([]);
+        expect(tools.includes('Task starts agents')).toBe(shown.includes('Task'));
+      }),
+    );
+    expect(staticSections(names)).toEqual(STATIC_SECTIONS);
   });
 
   test('names no other product or vendor', () => {
