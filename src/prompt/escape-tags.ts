@@ -2,13 +2,18 @@
  * Escapes text from files, repositories and other agents, so that it cannot pass for text of Skein.
  */
 
-import { tagPattern } from '../lib/text/tag-pattern.js';
+import { hasBracket, tagPattern } from '../lib/text/tag-pattern.js';
 import { SKEIN_TAGS } from '../protocol/model/skein-tags.js';
 
 /** Escapes the tags that have a meaning for the model. */
-export const escapeTags = (text: string): string => text.replaceAll(OUR_TAGS, '&lt;');
+export const escapeTags = (text: string): string => {
+  if (!hasBracket(text)) return text;
+  ourTags ??= tagPattern(SKEIN_TAGS);
+  return text.replaceAll(ourTags, '&lt;');
+};
 
-const OUR_TAGS = tagPattern(SKEIN_TAGS);
+/** Built at the first use, because the pattern takes milliseconds to build. */
+let ourTags: RegExp | undefined;
 
 /** Returns a path or a name on one line: control characters are replaced and tags are escaped. */
 export const escapeLine = (text: string): string =>

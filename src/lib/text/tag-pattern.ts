@@ -10,6 +10,9 @@ interface TagPatternOptions {
   readonly isWholeName?: boolean;
 }
 
+/** True if the text has a character that a tag pattern without coded brackets can match. */
+export const hasBracket = (text: string): boolean => BRACKETS.test(text);
+
 /** Matches in linear time, because no repetition contains a bracket. `names` have lower-case letters and hyphens. */
 export const tagPattern = (
   names: readonly string[],
@@ -33,6 +36,7 @@ const JOINERS = '[\\p{Cf}\\p{M}\\u{e0000}-\\u{e0fff}]*';
 
 /** Brackets and characters that look like them. */
 const BRACKET = '[<\\uff1c\\ufe64\\u2039\\u3008\\u27e8\\u2329\\u00ab\\u226a\\u1438]';
+const BRACKETS = new RegExp(BRACKET, 'u');
 const CODED_BRACKET = '&lt;?|&#0*60;?|&#x0*3c;?|%3c|\\\\u003c|\\\\x3c|\\\\074';
 
 /** Character that may stand between bracket and name. */

@@ -1,5 +1,5 @@
 /** Defuses the tags of Skein in the result of a tool, so that a result cannot pass for text of Skein. */
-import { asciiTagPattern, tagPattern } from '../../lib/text/tag-pattern.js';
+import { asciiTagPattern, hasBracket, tagPattern } from '../../lib/text/tag-pattern.js';
 import { SKEIN_TAGS } from '../../protocol/model/skein-tags.js';
 import type { ResultBlock, ToolOutcome } from '../../protocol/tools/tool.js';
 
@@ -33,8 +33,8 @@ export const defuseContent = (
 
 const defuseText = (source: string): { readonly text: string; readonly count: number } => {
   let count = 0;
-  const pattern = NOT_ASCII.test(source) ? TAGS : ASCII_TAGS;
-  const text = source.replaceAll(pattern, () => {
+  if (!hasBracket(source)) return { text: source, count };
+  const text = source.replaceAll(patternFor(source), () => {
     count += 1;
     return '[';
   });
@@ -46,6 +46,13 @@ const noteOn = (count: number): string =>
     ? '[In one place of this result, "[" stands for "<", because a tag there looks like a tag of Skein.]'
     : `[In ${count} places of this result, "[" stands for "<", because tags there look like tags of Skein.]`;
 
+const patternFor = (source: string): RegExp => {
+  if (!NOT_ASCII.test(source)) return ASCII_TAGS;
+  tags ??= tagPattern(SKEIN_TAGS, { isWholeName: true });
+  return tags;
+};
+
 const NOT_ASCII = /\P{ASCII}/u;
-const TAGS = tagPattern(SKEIN_TAGS, { isWholeName: true });
 const ASCII_TAGS = asciiTagPattern(SKEIN_TAGS);
+/** Built at the first use, because the pattern takes milliseconds to build. */
+let tags: RegExp | undefined;

@@ -24,7 +24,9 @@ export const untrustedText = (source: string, text: string): string =>
  */
 export const withoutSkeinTags = (text: string): string => {
   const shown = visible(text).toWellFormed();
-  return MAY_BEGIN_TAG.test(shown) ? shown.replaceAll(OUR_TAG_LIKE, '[') : shown;
+  if (!MAY_BEGIN_TAG.test(shown)) return shown;
+  ourTagLike ??= tagPattern([TAG, ...SKEIN_TAGS], { isCodedToo: true });
+  return shown.replaceAll(ourTagLike, '[');
 };
 
 /** Returns a name or sentence of another agent as one short line, for use inside text of Skein. */
@@ -53,7 +55,8 @@ const attribute = (text: string): string => {
 /** Quick test, because the full search for tags is slow and few reports need it. */
 const MAY_BEGIN_TAG = /[<\uff1c\ufe64\u2039\u3008\u27e8\u2329\u00ab\u226a\u1438&%\\]/;
 
-const OUR_TAG_LIKE = tagPattern([TAG, ...SKEIN_TAGS], { isCodedToo: true });
+/** Built at the first use, because the pattern takes milliseconds to build. */
+let ourTagLike: RegExp | undefined;
 
 /**
  * Characters that are invisible or reorder text, because they can hide text from people. Joiners
