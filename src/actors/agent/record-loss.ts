@@ -9,7 +9,7 @@ import type { Ids } from '../../protocol/ids.js';
 import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import type { OwnedSession } from '../../protocol/session/owned-session.js';
 import { RecordsLostError, StorageError } from '../../protocol/skein-error.js';
-import { toolResult } from '../calls/tool-result.js';
+import { endOpenCalls } from './end-open-calls.js';
 import { JournaledState } from './journaled-state.js';
 
 /** Facts about the lost records, as far as a process knows them. */
@@ -34,20 +34,7 @@ export const recordLoss = (
   // An agent that had ended was resumed. Its new run gets its own report.
   if (who === 'child' && history.ended?.final === true)
     journal.record({ type: 'run.started', run: history.runs + 1 });
-  for (const { id, tool, result } of history.calls.values()) {
-    // A Task call rejoins its child when the agent is resumed.
-    if (result !== null || history.relations.childByCall.has(id)) continue;
-    journal.record({
-      type: 'call.ended',
-      turn: history.turns,
-      attempt: 1,
-      call: id,
-      tool,
-      outcome: 'interrupted',
-      durationMs: 0,
-      raw: toolResult(id, LOST_CALL, true),
-    });
-  }
+  endOpenCalls(journal, LOST_CALL);
   const notice = { letter, text: lossNotice(lost, calls) };
   journal.record({ type: 'records.lost', lost, calls: [...calls], notice });
   if (who === 'lead') return;
