@@ -174,8 +174,9 @@ describe('on any walk through its states, an agent', () => {
       const { value, context } = actor.getSnapshot();
       const open = [...context.calls].filter(({ status }) => !/completed|yielded/.test(status));
       const asks = open.some(({ status }) => status === 'asking') && context.stop === null;
+      const isReviewed = context.review === 'running' && context.stop === null;
       const isRight: Record<string, boolean> = {
-        'tool-running': open.length > 0,
+        'tool-running': open.length > 0 || isReviewed,
         'awaiting-permission': asks,
         idle: open.length === 0,
         retrying: open.length === 0,

@@ -58,13 +58,16 @@ export class CostSum {
       costUsd: this.cost,
       knownCostUsd: this.knownCost,
       uncachedCostUsd: this.uncached,
-      savedPercent: isPriced ? saved(this.cost ?? 0, this.uncached ?? 0) : null,
+      savedPercent: isPriced ? savedPercentOf(this.cost ?? 0, this.uncached ?? 0) : null,
     };
   }
 }
 
-const saved = (cost: number, uncached: number): number =>
-  Math.round((1 - cost / uncached) * 1_000) / 10;
+/** Returns null if the quotient has no meaning, for example of amounts that are nearly zero. */
+const savedPercentOf = (cost: number, uncached: number): number | null => {
+  const percent = Math.round((1 - cost / uncached) * 1_000) / 10;
+  return Number.isFinite(percent) ? percent : null;
+};
 
 const plus = (sum: number | null, more: number | null): number | null =>
   sum === null || more === null ? null : sum + more;

@@ -223,6 +223,14 @@ test('a report page has no foreign elements for any events of the index', () => 
     .map((fields) => ({ v: 1, seq: 1, swarm: 's', cites: { seq: 1 }, ...fields }) as SwarmEvent);
   const base = { v: 1, seq: 1, swarm: 's', cites: { seq: 1 }, agent: 'a_1', parent: null };
   const begun = (ts: number) => ({ ...base, ts, type: 'agent.spawned' }) as unknown as SwarmEvent;
+  const nearlyFree = {
+    ...base,
+    ts: 0,
+    type: 'agent.spawned',
+    model: 'claude-sonnet-4-5',
+    usage: { input: 8.23444e-319, output: null },
+    cost: -8.881784197001253e-19,
+  };
   fc.assert(
     fc.property(fc.array(event, { maxLength: 30 }), fc.boolean(), (events, isHeld) => {
       const fold = new ReportFold(SESSION);
@@ -235,7 +243,13 @@ test('a report page has no foreign elements for any events of the index', () => 
       expect(page.match(/<script/g)).toHaveLength(2);
       expect(/.{40}(NaN|Infinity|undefined)/.exec(page)).toBeNull();
     }),
-    { numRuns: 60, examples: [[[begun(0), begun(Number.MIN_VALUE)], false]] },
+    {
+      numRuns: 60,
+      examples: [
+        [[begun(0), begun(Number.MIN_VALUE)], false],
+        [[nearlyFree as unknown as SwarmEvent], false],
+      ],
+    },
   );
 });
 
