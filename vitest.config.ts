@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ['tests/**/*.test.ts', 'tests/**/*.test.tsx'],
     globalSetup: ['tests/setup/machine.ts'],
-    setupFiles: ['tests/setup/own-home.ts'],
+    setupFiles: ['tests/setup/own-home.ts', 'tests/setup/random-seed.ts'],
     reporters: ['./tests/setup/reporter.ts'],
     // Processes: tests send signals and count child processes.
     pool: 'forks',

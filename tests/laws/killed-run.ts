@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { mapWithLimit } from '../fakes/map-with-limit.js';
+import { randomSeed } from '../setup/random-seed.js';
 import { IS_WIDE } from '../setup/wide.js';
 import type { PrintScene } from './workspace.js';
 
@@ -16,7 +17,7 @@ export const whenAt = (at: number): string =>
 
 /** `npm run test:soak` kills at every write. */
 const STRIDE = IS_WIDE ? 1 : 3;
-const OFFSET = Math.floor(Math.random() * STRIDE);
+const OFFSET = randomSeed % STRIDE;
 
 /**
  * Writes at which runs are killed: every third write, with a random offset. `turn` shifts the

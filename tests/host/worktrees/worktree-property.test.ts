@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Settlement, WorktreeLocation } from '../../../src/protocol/tools/worktrees.js';
 import { needs } from '../../setup/needs.js';
+import { randomSeed } from '../../setup/random-seed.js';
 import { IS_WIDE } from '../../setup/wide.js';
 import { type WorktreeRig, worktreeRig } from './worktree-rig.js';
-
-/** A new seed in every run. The title of the test names the seed. */
-const newSeed = () => 1 + Math.floor(Math.random() * 1_000_000);
 
 /** Returns a deterministic random number generator. */
 const randomOf = (seed: number) => {
@@ -59,7 +57,7 @@ const keptOn = (branch: string, name: string): string => {
 };
 
 needs.describe('git')('five agents with random edits in worktrees', () => {
-  test.each(IS_WIDE ? [1, 2, 3, 4, 5, 6] : [newSeed(), newSeed()])(
+  test.each(IS_WIDE ? [1, 2, 3, 4, 5, 6] : [randomSeed, randomSeed + 1])(
     'lose no line: each is merged, or kept with a conflict (seed %i)',
     async (seed) => {
       const random = randomOf(seed);

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openScene } from '../../fakes/skein-process.js';
 import { treeOf } from '../../host/worktrees/tree-hash.js';
+import { randomSeed } from '../../setup/random-seed.js';
 import { IS_WIDE } from '../../setup/wide.js';
 import { killPoints, whenAt } from '../killed-run.js';
 
@@ -92,7 +93,7 @@ const DONE = '0 ';
 
 /** `npm run test:soak` kills at every change, `npm test` at every ninth. */
 const pointsUpTo = (last: number, turn = 0): readonly number[] => {
-  const kept = Math.floor(Math.random() * 3);
+  const kept = randomSeed % 3;
   return killPoints(1, last, turn).filter((_, index) => IS_WIDE || index % 3 === kept);
 };
 
