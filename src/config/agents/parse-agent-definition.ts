@@ -18,9 +18,9 @@ export const parseAgentDefinition = (
   text: string,
   { path, source }: Pick<AgentDefinition, 'path' | 'source'>,
 ): AgentDefinition | InvalidAgent | undefined => {
-  const { head, body } = splitFrontMatter(text);
+  const { head, body } = splitAgentFile(text);
   if (head === undefined) {
-    if (!UNCLOSED.test(text)) return undefined;
+    if (!STARTS_LIKE_AGENT.test(text)) return undefined;
     return { line: 1, fix: 'begin with a line ---, then name and description, then a line ---' };
   }
   const front = parseAgentFrontMatter(head, FILE_KEYS);
@@ -61,8 +61,16 @@ const nameOf = ({ name }: JsonObject): string | undefined => {
   return AGENT_NAME.test(hyphened) ? hyphened : undefined;
 };
 
-/** Front matter of an agent without its closing line of dashes. */
-const UNCLOSED = /^---[ \t]*\n(?:name|description)[ \t]*:/;
+/** Splits the file. A longer line of dashes closes the front matter of an agent if no line `---` does. */
+const splitAgentFile = (text: string): ReturnType<typeof splitFrontMatter> => {
+  const parts = splitFrontMatter(text);
+  return parts.head === undefined && STARTS_LIKE_AGENT.test(text)
+    ? splitFrontMatter(text.replace(LONG_DASHES, '---'))
+    : parts;
+};
+
+const STARTS_LIKE_AGENT = /^---[ \t]*\n(?:[ \t]*(?:#.*)?\n)*(?:name|description)[ \t]*:/;
+const LONG_DASHES = /^-{4,}[ \t]*$/m;
 
 const NAME = 'give it a name of letters, digits and hyphens, such as "name: reviewer"';
 

@@ -212,6 +212,33 @@ describe('a document', () => {
   });
 });
 
+describe('front matter without a closing line ---', () => {
+  const text = (end: string) => `---\n\n# A comment\nname: looker\ntools: Read\n${end}`;
+  const description = 'description: Looks\n';
+
+  test('ends at a longer line of dashes', () => {
+    expect(parseAgentDefinition(text(`${description}------- \nYou look.\n`), PLACE)).toMatchObject({
+      name: 'looker',
+      tools: ['Read'],
+      prompt: 'You look.',
+      warnings: [],
+    });
+  });
+
+  test('is not cut at a longer line of dashes if a line --- follows', () => {
+    expect(
+      parseAgentDefinition(text(`----\n${description}---\nYou look.`), PLACE),
+    ).not.toHaveProperty('prompt');
+  });
+
+  test('is named with line and fix if no line of dashes follows', () => {
+    expect(parseAgentDefinition(text('You look.\n'), PLACE)).toEqual({
+      line: 1,
+      fix: 'begin with a line ---, then name and description, then a line ---',
+    });
+  });
+});
+
 describe('front matter that is not valid YAML', () => {
   test('causes a single warning', () => {
     expect(agent('argument: a: b', 'tools: Read')).toMatchObject({
