@@ -23,38 +23,39 @@ const RULES: Rules = [
 ];
 
 const KEYS = swarmKeys('one');
-/** `AGENT` stands for the id of the agent. */
-const ALL = [...sharedKeys(KEYS), ...keysOfAgent(KEYS, 'AGENT')];
-const SOME = [KEYS.journal('AGENT'), KEYS.fences];
+/** `AGENT` stands for the id of the agent, `LEAD` for the id of the lead. */
+const ALL = [
+  ...sharedKeys(KEYS),
+  ...['AGENT', 'LEAD'].flatMap((agent) => keysOfAgent(KEYS, agent)),
+];
+const SOME = [
+  [KEYS.journal('AGENT'), 'running'],
+  [KEYS.fences, 'queued'],
+  [KEYS.journal('LEAD'), 'queued'],
+] as const;
 
 needs.describe('own-redis')('a key of a wrong type', () => {
-  const keys = IS_WIDE ? ALL : SOME;
-  const cases = keys.flatMap((key) => ['queued', 'running'].map((when) => [key, when] as const));
-  test.each(IS_WIDE ? cases : cases.slice(1, 3))(
-    '(%s) ends the lead of a %s agent',
-    async (name, when) => {
-      const scene = await workerSceneAt(ownRedisServer(), RULES, SOON);
-      if (when === 'running') await scene.worker();
-      const lead = scene.begin([...LEAD, '--output-format', 'json']);
-      const redis = await connectRedis(scene.redis.url);
-      onTestFinished(() => redis.close());
-      const sessions = await scene.store();
-      while ((await sessions.jobs.list('one')).length === 0) await sessions.agents('one');
-      if (when === 'running') await eventually('the agent runs', () => logOf(scene).length > 0);
-      const { lead: leadId } = JSON.parse(String(await redis.call('GET', KEYS.meta)));
-      const key = name.replace(
-        'AGENT',
-        (await sessions.agents('one')).find((id) => id !== leadId) ?? '',
-      );
-      const type = await redis.call('TYPE', key);
-      await redis.call('DEL', key);
-      await (type === 'string' ? redis.call('RPUSH', key, 'x') : redis.call('SET', key, 'x'));
-      if (when === 'queued') scene.begin(['worker']);
-      await writeFile(join(scene.workspace, 'go'), '');
-      const { code, result } = await lead.ended;
-      // A run that does not need the key any more may succeed.
-      expect(result.result).toContain(code === 0 ? 'I see.' : `The key ${key} in Redis`);
-      expect(logOf(scene).length).toBeLessThan(2);
-    },
-  );
+  const cases = ALL.flatMap((key) => ['queued', 'running'].map((when) => [key, when] as const));
+  test.each(IS_WIDE ? cases : SOME)('(%s) ends the lead of a %s agent', async (name, when) => {
+    const scene = await workerSceneAt(ownRedisServer(), RULES, SOON);
+    if (when === 'running') await scene.worker();
+    const lead = scene.begin([...LEAD, '--output-format', 'json']);
+    const redis = await connectRedis(scene.redis.url);
+    onTestFinished(() => redis.close());
+    const sessions = await scene.store();
+    while ((await sessions.jobs.list('one')).length === 0) await sessions.agents('one');
+    if (when === 'running') await eventually('the agent runs', () => logOf(scene).length > 0);
+    const { lead: leadId } = JSON.parse(String(await redis.call('GET', KEYS.meta)));
+    const agent = (await sessions.agents('one')).find((id) => id !== leadId);
+    const key = name.replace('AGENT', agent ?? '').replace('LEAD', leadId);
+    const type = await redis.call('TYPE', key);
+    await redis.call('DEL', key);
+    await (type === 'string' ? redis.call('RPUSH', key, 'x') : redis.call('SET', key, 'x'));
+    if (when === 'queued') scene.begin(['worker']);
+    await writeFile(join(scene.workspace, 'go'), '');
+    const { code, result } = await lead.ended;
+    // A run that does not need the key any more may succeed.
+    expect(result.result).toContain(code === 0 ? 'I see.' : `The key ${key} in Redis`);
+    expect(logOf(scene).length).toBeLessThan(2);
+  });
 });

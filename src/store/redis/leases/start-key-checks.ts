@@ -12,10 +12,14 @@ import type { Scope } from './write-scopes.js';
 /** Maximum agents whose keys a check reads. */
 const MAX_AGENTS = 200;
 
-/** Loses the scope of the lead when a key has a wrong type. Returns a function that ends the checks. */
+/**
+ * Loses the scope of the lead when a key has a wrong type. `leadAgent`: id of the lead. Returns a function
+ * that ends the checks.
+ */
 export const startKeyChecks = (
   redis: RedisConnections,
   lead: Scope,
+  leadAgent: string,
   jobs: Pick<JobQueue, 'list'>,
   everyMs: number,
 ): (() => void) => {
@@ -24,7 +28,7 @@ export const startKeyChecks = (
   const timer = setInterval(() => {
     if (isRunning) return;
     isRunning = true;
-    void wrongKeyOf(redis, keys, lead.swarm, jobs)
+    void wrongKeyOf(redis, keys, lead.swarm, leadAgent, jobs)
       .then((why) => {
         if (why === undefined || lead.lost.aborted) return;
         clearInterval(timer);
@@ -42,6 +46,7 @@ const wrongKeyOf = async (
   redis: RedisConnections,
   keys: SwarmKeys,
   swarm: string,
+  leadAgent: string,
   jobs: Pick<JobQueue, 'list'>,
 ): Promise<string | undefined> => {
   const check = async (names: readonly string[]) =>
@@ -51,7 +56,7 @@ const wrongKeyOf = async (
     if (shared !== undefined) return shared;
     const owners = (await redis.call('HKEYS', keys.scopes)) as string[];
     const queued = (await jobs.list(swarm)).map(({ id }) => id);
-    const agents = [...new Set([...owners, ...queued])].slice(0, MAX_AGENTS);
+    const agents = [...new Set([leadAgent, ...owners, ...queued])].slice(0, MAX_AGENTS);
     return await check(agents.flatMap((agent) => keysOfAgent(keys, agent)));
   } catch (error) {
     const { message } = error as Error;

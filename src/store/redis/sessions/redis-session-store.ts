@@ -243,7 +243,7 @@ export class RedisSessionStore implements SessionStore {
       await swarmMeta.list(redis, meta);
       const { leaseMs = LEASE_MS } = this.options;
       const serverCheck = new ServerCheck(redis, swarmKeys(meta.id), lead, leaseMs / 3);
-      const endKeyChecks = startKeyChecks(redis, lead, this.jobs, leaseMs / 3);
+      const endKeyChecks = startKeyChecks(redis, lead, meta.lead, this.jobs, leaseMs / 3);
       const session = new RedisSession(meta, {
         ...this.sessionDeps(),
         folder,

@@ -17,7 +17,8 @@ const JOB = { id: 'a_1', swarm: 's_1', addedAt: 0, at: 3 };
 const JOB_KEY = queueKey(bullJobId(JOB));
 
 needs.describe('redis')('a lead with a key of a wrong type', () => {
-  test.each([...sharedKeys(KEYS), ...keysOfAgent(KEYS, 'a_1'), JOB_KEY])(
+  const agents = ['a_lead', 'a_1'].flatMap((agent) => keysOfAgent(KEYS, agent));
+  test.each([...sharedKeys(KEYS), ...agents, JOB_KEY])(
     '%s loses its session with a sentence that names the key',
     async (key) => {
       const redis = await redisConnections();
@@ -28,7 +29,7 @@ needs.describe('redis')('a lead with a key of a wrong type', () => {
       await jobs.add(JOB);
       const lead = await scopes.take('s_1');
       const lost = new Promise((resolve) => lead.lost.addEventListener('abort', resolve));
-      onTestFinished(startKeyChecks(redis, lead, jobs, 5));
+      onTestFinished(startKeyChecks(redis, lead, 'a_lead', jobs, 5));
       await redis.call('DEL', key);
       await redis.call(expectedType(key) === 'string' ? 'SADD' : 'SET', key, 'wrong');
       await lost;
