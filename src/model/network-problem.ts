@@ -26,18 +26,19 @@ export const networkProblem = (error: unknown): NetworkProblem => {
   return TLS_ERROR.test(code) ? TLS_FAILURE : UNREACHABLE;
 };
 
-const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
+/** `0.0.0.0` and `::` also lead to this machine. */
+const LOOPBACK = /^(127\.|0\.0\.0\.0$|::1?$|::ffff:127\.)/;
 
 /** Error codes of OpenSSL and node:tls. */
 const TLS_ERROR =
   /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|EPROTO$|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_|INVALID_CA$|HOSTNAME_MISMATCH$)/;
 
 const NO_LOCAL_SERVER: NetworkProblem = {
-  advice: 'No program listens there: start the server, or check ANTHROPIC_BASE_URL.',
+  advice: 'No program listens there: start the server, or check ANTHROPIC_BASE_URL and the proxy.',
   isPermanent: true,
 };
 const UNKNOWN_HOST: NetworkProblem = {
-  advice: 'The host is unknown: check ANTHROPIC_BASE_URL and the name server.',
+  advice: 'The host is unknown: check ANTHROPIC_BASE_URL, the proxy and the name server.',
   isPermanent: true,
 };
 const TLS_FAILURE: NetworkProblem = {

@@ -36,7 +36,7 @@ export const toModelFailure = (
   }
   const kind = hasStarted ? 'dropped' : 'unreachable';
   const [root] = causeChain(thrown).reverse();
-  const reason = root instanceof Error ? messageOf(root) : String(thrown);
+  const reason = oneSentence(root instanceof Error ? messageOf(root) : String(thrown));
   const problem = describeProblem(root, hasStarted);
   if (hasStarted) {
     return new ModelFailure(kind, `${problem}: ${reason}.`, { partial, cause: thrown });
@@ -54,6 +54,10 @@ const messageOf = (error: Error): string =>
   error instanceof AggregateError && error.message === ''
     ? error.errors.map((part) => (part instanceof Error ? part.message : String(part))).join(', ')
     : error.message;
+
+/** Removes line breaks and the punctuation at the end. A message of OpenSSL has both. */
+const oneSentence = (message: string): string =>
+  message.replaceAll(/\s+/g, ' ').replace(/[\s:;,.]+$/, '');
 
 const describeProblem = (root: unknown, hasStarted: boolean): string => {
   if (root instanceof SyntaxError || root instanceof TypeError) {

@@ -34,7 +34,7 @@ describe('a network problem', () => {
       const error = await errorOf(`http://${host}:${await closedPort()}`);
       const { advice, isPermanent } = networkProblem(error);
       expect(isPermanent).toBe(true);
-      expect(advice).toContain('start the server, or check ANTHROPIC_BASE_URL');
+      expect(advice).toContain('start the server, or check ANTHROPIC_BASE_URL and the proxy');
       const partial = { messageId: null, usage: NO_USAGE, unfinishedText: null };
       const { message } = toModelFailure(error, partial, false);
       expect(message).toMatch(
@@ -43,14 +43,27 @@ describe('a network problem', () => {
     },
   );
 
+  test.each(['127.3.2.1', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1'])(
+    'is permanent if the address %s, which is this machine, refuses',
+    (address) => {
+      expect(networkProblem(withCode('ECONNREFUSED', { address })).isPermanent).toBe(true);
+    },
+  );
+
   test('is permanent if the server has no TLS', async () => {
     const server = createServer((_, response) => response.end());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
-    const { advice, isPermanent } = networkProblem(await errorOf(`https://127.0.0.1:${port}`));
+    const error = await errorOf(`https://127.0.0.1:${port}`);
+    const { advice, isPermanent } = networkProblem(error);
     expect(isPermanent).toBe(true);
     expect(advice).toContain('NODE_EXTRA_CA_CERTS');
+    const partial = { messageId: null, usage: NO_USAGE, unfinishedText: null };
+    // The message of OpenSSL has several lines and ends with a colon.
+    expect(toModelFailure(error, partial, false).message).toMatch(
+      /^The model could not be reached: .*\w\. No secure connection is possible: /,
+    );
   });
 
   test.each([
@@ -68,6 +81,7 @@ describe('a network problem', () => {
   test.each([
     withCode('ECONNREFUSED', { address: '10.1.2.3' }),
     withCode('ECONNREFUSED', { address: '12.7.0.1' }),
+    withCode('ECONNREFUSED', { address: '::2' }),
     withCode('EAI_AGAIN'),
     withCode('ETIMEDOUT'),
     withCode('ECONNRESET'),

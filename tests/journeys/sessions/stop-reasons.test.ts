@@ -133,12 +133,18 @@ describe('a run stops with', () => {
     expect(code).toBe(1);
     expect(result).toMatchObject({
       stop_reason: 'model_error',
-      result: expect.stringMatching(/could not be reached: .*check ANTHROPIC_BASE_URL\.$/),
+      result: expect.stringMatching(
+        /could not be reached: .*check ANTHROPIC_BASE_URL and the proxy\.$/,
+      ),
     });
     const texts = lines.flatMap(({ subtype, text }) => (subtype === 'notice' ? [text] : []));
     expect(texts).toEqual([
-      expect.stringMatching(/^Attempt 2 of 3 starts in 1 s\. .*check ANTHROPIC_BASE_URL\.$/),
-      expect.stringMatching(/^Attempt 3 of 3 starts in 1 s\. .*check ANTHROPIC_BASE_URL\.$/),
+      expect.stringMatching(
+        /^Attempt 2 of 3 starts in 1 s\. .*check ANTHROPIC_BASE_URL and the proxy\.$/,
+      ),
+      expect.stringMatching(
+        /^Attempt 3 of 3 starts in 1 s\. .*check ANTHROPIC_BASE_URL and the proxy\.$/,
+      ),
     ]);
   });
 
