@@ -34,7 +34,7 @@ export const printMode = async (
   try {
     prepared = await prepare(input, flags, host, lines, provider);
   } catch (error) {
-    if (flags.outputFormat === 'stream-json') {
+    if (flags.outputFormat !== 'text') {
       const { refusedRunResult } = await import('../../sdk/api/messages/refused-run-result.js');
       lines.add(JSON.stringify(refusedRunResult(flags.resume ?? flags.sessionId ?? '', error)));
       lines.flush();

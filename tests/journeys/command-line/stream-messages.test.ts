@@ -87,6 +87,15 @@ describe('a run of one prompt prints one result, as its last line', () => {
     expect([ended.code, checkStream(ended.lines)]).toEqual([code, [expect.anything()]]);
   });
 
+  test.each(['json', 'stream-json'])('if it cannot start, in %s', async (format) => {
+    const { run } = await setScene();
+    const refused = await run(['-p', 'go', '--resume', 'nope', '--output-format', format]);
+    expect(checkStream(refused.lines)).toMatchObject([
+      { stop_reason: 'not_started', errors: [expect.stringContaining('no session "nope"')] },
+    ]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('no session') });
+  });
+
   test('if it waits for a background agent, and if it resumes a session with a teammate', async () => {
     const { start, run, workspace } = await setScene([
       ...SLOW_AGENT,
