@@ -146,7 +146,8 @@ export const rebuildChild = async (
   const created = records.find((record) => record.type === 'agent.created');
   const isTold = records.some(({ type }) => type === 'letter.received');
   if (created?.type !== 'agent.created' || created.origin === undefined || !isTold) {
-    if (isOwner) await repairDamage(context, id, parent, log.past, undefined);
+    const damaged = log.past.lost && new JournaledState(log, records);
+    if (isOwner) await repairDamage(context, id, parent, log.past, damaged);
     return undefined;
   }
   const { origin: recordedOrigin, model } = created;

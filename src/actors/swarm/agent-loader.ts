@@ -1,5 +1,6 @@
 /** Loads agents from their journals: to run them, or only to read them. */
 import type { AgentTag } from '../../protocol/agent/agent-tag.js';
+import { AgentRefusal } from '../../protocol/agent/agents.js';
 import type { RemoteAgents } from '../remote/remote-agents.js';
 import { type OnActivity, readOnlyJournal, rebuildChild } from '../spawn/build-child.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
@@ -36,6 +37,18 @@ export class AgentLoader {
     return this.rebuild(entry, this.deps.remote()?.has(entry) ? readOnlyJournal : undefined);
   }
 
+  /**
+   * Rejects with AgentRefusal if an agent without a task has lost records: it may have worked, and would repeat its
+   * effects.
+   */
+  async refuseLost(id: string, parent: string): Promise<void> {
+    const { session } = this.deps.context;
+    const { records, lost } = (await session.journal(id, parent)).past;
+    if (lost === undefined && records.every(({ type }) => type === 'agent.created')) return;
+    await session.closeJournal(id);
+    throw new AgentRefusal(lostAgentText(id));
+  }
+
   /** Reads the journal without building a node. Rejects with StorageError. */
   readRecord({ tag }: AgentEntry): Promise<AgentRecord | undefined> {
     return readAgentRecord(this.deps.context, tag.id);
@@ -58,3 +71,6 @@ export class AgentLoader {
     return live ?? (isAbove ? await this.rebuild(entry, readOnlyJournal) : undefined) ?? lead;
   }
 }
+
+const lostAgentText = (id: string): string =>
+  `The agent ${id} of this call has lost its task, because its journal is damaged. It may have done part of its work or all of it: check before you start it again.`;

@@ -65,6 +65,7 @@ export class AgentRecovery {
     if (child === undefined) {
       // An open call of the parent spawns the agent again.
       if (isRequestedAgain(node, entry)) return true;
+      if (hasReport(node, entry.tag.id, entry.run)) return true;
       throw new StorageError('Its journal holds nothing to resume.');
     }
     if (finalStopOf(child) === undefined) return false;

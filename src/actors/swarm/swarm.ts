@@ -278,7 +278,10 @@ export class Swarm {
     const child = await (existing === undefined
       ? rebuildChild(this.context, id, parent, this.onActivity)
       : this.loader.inspect(existing));
-    if (child === undefined) return this.recordAndStart(parent, order, id);
+    if (child === undefined) {
+      await this.loader.refuseLost(id, parent.id);
+      return this.recordAndStart(parent, order, id);
+    }
     const entry = existing ?? this.registry.add(child.tag, 'lost', this.lead.deps.clock.now());
     entry.isAwaited = isWaitedFor(child.tag.kind);
     if (finalStopOf(child) !== undefined) await this.storeReport(entry, child);

@@ -102,7 +102,9 @@ export class AgentRelations {
       case 'files.changed':
         for (const { path } of record.changes) this.changedFiles.add(path);
         break;
+      case 'assistant.received':
       case 'user.sent':
+        // Also at an answer, because a damaged journal may have lost the message before it.
         this.offer = null;
         this.childByCall.clear();
         this.answeredByCall.clear();

@@ -19,4 +19,6 @@ export const inheritHistory = (child: History, parent: History): void => {
   child.countedTokens = parent.countedTokens;
   child.weightSince = parent.weightSince;
   child.relations.offer = parent.relations.offer;
+  // A damaged journal of the parent may have lost the message of the fork.
+  child.isInconsistent = parent.relations.offer === null;
 };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { formatRecord } from '../../../src/protocol/session/journal-record.js';
 import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
 import { StorageError } from '../../../src/protocol/skein-error.js';
-import { readJournal } from '../../../src/store/files/journal/read-journal.js';
+import { checkJournal } from '../../../src/store/files/journal/read-journal.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { type Answer, calls, says, waits } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
@@ -22,8 +22,9 @@ class DamagedStore extends MemorySessionStore {
   unwritable = '';
   /** Agent whose letters are missing from its journal. */
   damaged = '';
-  /** Agent whose journal has lost the lines of its first message. */
+  /** Agent whose journal has lost the records of these types. Undefined: all records. */
   cut = '';
+  lostTypes: readonly string[] | undefined = ['user.sent'];
 
   override async open(id: string): Promise<OwnedSession> {
     const session = await super.open(id);
@@ -37,8 +38,16 @@ class DamagedStore extends MemorySessionStore {
         };
       }
       if (agent === this.cut) {
-        const left = opened.past.records.filter(({ type }) => type !== 'user.sent');
-        return { ...opened, past: readJournal(left.map(formatRecord), `/agents/${agent}.jsonl`) };
+        const { records } = opened.past;
+        const left = records.filter(({ type }) =>
+          this.lostTypes === undefined
+            ? type === 'journal.repaired'
+            : !this.lostTypes.includes(type),
+        );
+        const checked = checkJournal(left.map(formatRecord), `/agents/${agent}.jsonl`, {
+          indexed: records.length,
+        });
+        return Object.assign(opened, { past: checked.contents });
       }
       if (agent !== this.damaged) return opened;
       const { records, ...past } = opened.past;
@@ -52,13 +61,13 @@ class DamagedStore extends MemorySessionStore {
 const BACKGROUND = { subagent_type: 'explorer', run_in_background: true };
 const never = waits(new Promise(() => {}));
 
-/** Lead whose process dies while it waits for the background agents a_2 and a_3. */
-const lost = async () => {
+/** Lead whose process dies while it waits for the agents a_2 and a_3, by default in the background. */
+const lost = async (input: Record<string, unknown> = BACKGROUND) => {
   const clock = virtualClock();
   const store = new DamagedStore(clock);
   const answer = ({ last, said }: Conversation): Answer => {
     if (last.includes('begin')) {
-      return ['one', 'two'].map((it) => calls(`c_${it}`, 'Task', task(`job ${it}`, BACKGROUND)));
+      return ['one', 'two'].map((it) => calls(`c_${it}`, 'Task', task(`job ${it}`, input)));
     }
     return said[0]?.includes('job') ? [says('half'), never] : [says('waiting')];
   };
@@ -127,11 +136,44 @@ describe('a background agent of a process that died', () => {
     expect(resumed).toHaveLength(1);
   });
 
+  test.each([
+    ['its creation', ['agent.created']],
+    ['its task', ['letter.received']],
+    ['all records', undefined],
+  ])('of a waiting call does not start anew without %s', async (_, lostTypes) => {
+    const before = await lost({ subagent_type: 'explorer' });
+    Object.assign(before.store, { cut: 'a_2', lostTypes });
+    const harness = await resume(before);
+    expect(harness.lead.state).toBe('stopped');
+    const bodies = harness.requests.map(({ body }) => body);
+    const started = bodies.filter((body) => !body.includes('begin') && body.includes('job one'));
+    expect(started).toEqual([]);
+    const results = bodies.filter((body) => body.includes('a_2 of this call has lost'));
+    expect(results).toHaveLength(1);
+    expect(results[0]).toContain('check before you start it again');
+    expect(harness.lead.damage).toEqual([
+      expect.stringMatching(/^\/agents\/a_2\.jsonl:\d+: record/),
+    ]);
+  });
+
   test('is reported once, even if the session is resumed several times', async () => {
     const before = await lost();
     before.store.damaged = 'a_2';
     await (await resume(before)).lead.close();
     const again = await resume(before);
     expect(await agentLetters(again)).toHaveLength(2);
+    expect(notices(again)).toEqual([]);
+  });
+
+  test('without any records is named once with file and line', async () => {
+    const before = await lost();
+    Object.assign(before.store, { cut: 'a_2', lostTypes: undefined });
+    const first = await resume(before);
+    expect(first.lead.damage).toEqual([
+      expect.stringMatching(/^\/agents\/a_2\.jsonl:\d+: records/),
+    ]);
+    await first.lead.close();
+    const again = await resume(before);
+    expect([again.lead.damage, notices(again)]).toEqual([[], []]);
   });
 });
