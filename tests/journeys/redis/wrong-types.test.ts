@@ -34,6 +34,15 @@ const SOME = [
   [KEYS.journal('LEAD'), 'queued'],
 ] as const;
 
+/** A script, so that the lead finds no missing key. */
+const SPOIL = {
+  name: 'spoilKey',
+  lua: `
+    if redis.call('TYPE', KEYS[1]).ok ~= 'string' then return redis.call('SET', KEYS[1], 'x') end
+    redis.call('DEL', KEYS[1])
+    return redis.call('RPUSH', KEYS[1], 'x')`,
+};
+
 needs.describe('own-redis')('a key of a wrong type', () => {
   const cases = ALL.flatMap((key) => ['queued', 'running'].map((when) => [key, when] as const));
   test.each(IS_WIDE ? cases : SOME)('(%s) ends the lead of a %s agent', async (name, when) => {
@@ -48,9 +57,7 @@ needs.describe('own-redis')('a key of a wrong type', () => {
     const { lead: leadId } = JSON.parse(String(await redis.call('GET', KEYS.meta)));
     const agent = (await sessions.agents('one')).find((id) => id !== leadId);
     const key = name.replace('AGENT', agent ?? '').replace('LEAD', leadId);
-    const type = await redis.call('TYPE', key);
-    await redis.call('DEL', key);
-    await (type === 'string' ? redis.call('RPUSH', key, 'x') : redis.call('SET', key, 'x'));
+    await redis.run(SPOIL, [key], []);
     if (when === 'queued') scene.begin(['worker']);
     await writeFile(join(scene.workspace, 'go'), '');
     const { code, result } = await lead.ended;
