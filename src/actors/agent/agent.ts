@@ -102,7 +102,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
     crew: crew(slotDeps),
     modelTurn: modelTurn(slotDeps),
     compactor: compactor(slotDeps, takeRequest),
-    pause: retryDelay(deps.clock, deps.random, feed),
+    pause: retryDelay(deps),
   });
   const beginRun = (waiting: number) => actor.send({ type: 'run.begin', waiting });
   const runs = new RunLifecycle(journal, feed, beginRun, deps.parent === undefined);

@@ -7,6 +7,8 @@ import type { SlotWork } from '../../machines/slot.js';
 import type { RetryDelayInput } from '../../protocol/agent/agent-state.js';
 import type { Clock, Random } from '../../protocol/clock.js';
 import type { Feed } from '../../protocol/session/feed.js';
+import { StorageError } from '../../protocol/skein-error.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 32_000;
@@ -26,16 +28,31 @@ export const backoffMs = (
   return Math.round(Math.min(doubled, MAX_DELAY_MS) * (1 - random() / 4));
 };
 
-const noticeText = ({ retries, maxRetries, reason }: RetryDelayInput, ms: number): string =>
-  `Attempt ${retries + 1} of ${maxRetries + 1} starts in ${Math.ceil(ms / 1000)} s. ${reason}`;
-
 /** Minimum delay that people are notified about. */
 const MIN_NOTICE_MS = 300;
 
+interface RetryDelayDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly feed: Feed;
+  readonly journal: Pick<JournaledState, 'record' | 'fail'>;
+}
+
 export const retryDelay =
-  (clock: Clock, random: Random, feed: Feed): SlotWork<EventObject, RetryDelayInput> =>
+  ({ clock, random, feed, journal }: RetryDelayDeps): SlotWork<EventObject, RetryDelayInput> =>
   ({ input, sendBack }) => {
     const ms = backoffMs(input, random);
-    if (ms >= MIN_NOTICE_MS) feed.emit({ type: 'notice', text: noticeText(input, ms) });
+    if (ms >= MIN_NOTICE_MS) {
+      const { retries, maxRetries, reason } = input;
+      const retry = { attempt: retries + 1, attempts: maxRetries + 1, durationMs: ms };
+      try {
+        journal.record({ type: 'retry.scheduled', ...retry });
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error;
+        journal.fail(error);
+      }
+      const start = `Attempt ${retry.attempt} of ${retry.attempts} starts in ${Math.ceil(ms / 1000)} s.`;
+      feed.emit({ type: 'notice', text: `${start} ${reason}`, retry });
+    }
     return clock.wakeAt(clock.now() + ms, () => sendBack({ type: 'pause.over' }));
   };

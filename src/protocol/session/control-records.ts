@@ -41,6 +41,15 @@ const hookRan = z.object({
   exitCode: z.number().int().optional(),
 });
 
+/** A failed attempt is repeated after a delay of `durationMs`. */
+const retryScheduled = z.object({
+  type: z.literal('retry.scheduled'),
+  /** Number of the attempt that follows, and the maximum number of attempts. */
+  attempt: z.number().int(),
+  attempts: z.number().int(),
+  durationMs: z.number(),
+});
+
 const questionAsked = z.object({
   type: z.literal('question.asked'),
   ...attemptFields,
@@ -80,6 +89,7 @@ const ordersFound = z.object({
 export const controlRecords = {
   callRuled,
   hookRan,
+  retryScheduled,
   questionAsked,
   questionAnswered,
   ordersFound,

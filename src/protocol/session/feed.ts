@@ -18,6 +18,13 @@ export interface RecordLoss {
   readonly records: number;
 }
 
+/** Next attempt of a model request: its number, the maximum number of attempts, and the delay before it. */
+export interface ScheduledRetry {
+  readonly attempt: number;
+  readonly attempts: number;
+  readonly durationMs: number;
+}
+
 export type FeedItem =
   | {
       readonly type: 'request.started';
@@ -75,12 +82,16 @@ export type FeedItem =
   | { readonly type: 'context.compacted'; readonly summary: string }
   /** The agent's new todo list. */
   | { readonly type: 'todos.changed'; readonly todos: readonly Todo[] }
-  /** `loss`: the store has lost records of an agent. `isDamage`: the sentence names a damaged file. */
+  /**
+   * `loss`: the store has lost records of an agent. `isDamage`: the sentence names a damaged file. `retry`: the agent
+   * repeats a failed attempt.
+   */
   | {
       readonly type: 'notice';
       readonly text: string;
       readonly loss?: RecordLoss;
       readonly isDamage?: true;
+      readonly retry?: ScheduledRetry;
     }
   /** A sub-agent was spawned and journaled. With `isQueued`, it waits for a concurrency slot or a worker. */
   | {

@@ -184,6 +184,7 @@ export const journalBody = z.discriminatedUnion('type', [
   }),
   controlRecords.callRuled,
   controlRecords.hookRan,
+  controlRecords.retryScheduled,
   ...FILE_RECORDS,
   ...SWARM_RECORDS,
   controlRecords.questionAsked,

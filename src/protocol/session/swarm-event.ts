@@ -16,6 +16,7 @@ export const EVENT_TYPES = [
   'turn.started',
   'turn.ended',
   'turn.failed',
+  'retry.scheduled',
   'consultation.started',
   'consultation.ended',
   'permission.requested',

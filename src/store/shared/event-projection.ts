@@ -59,6 +59,10 @@ export const projectEvent = (record: JournalRecord): EventProjection => {
       const failed = { turn, attempt, model, kind, message, status, durationMs, usage, cost };
       return { type: 'turn.failed', cites, ...failed };
     }
+    case 'retry.scheduled': {
+      const { attempt, attempts, durationMs } = record;
+      return { type: 'retry.scheduled', cites, attempt, attempts, durationMs };
+    }
     case 'consultation.started': {
       const { purpose, call, model } = record;
       return { type: 'consultation.started', cites, purpose, call, model };

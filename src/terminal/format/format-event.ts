@@ -32,6 +32,8 @@ export const formatEvent = (event: SwarmEvent): string => {
       const status = event.status === null ? '' : `, HTTP ${values.number('status')}`;
       return `turn ${values.number('turn')} failed, attempt ${values.number('attempt')} (${values.text('kind')}${status}): ${values.text('message')}`;
     }
+    case 'retry.scheduled':
+      return `attempt ${values.number('attempt')} of ${values.number('attempts')} starts in ${values.duration()}`;
     case 'consultation.started':
       return `side request to ${values.text('model')} for ${values.text('purpose')} started`;
     case 'consultation.ended':

@@ -27,7 +27,9 @@ export const formatAgentWait = ({ kind, detail, agents, count }: AgentWait): str
     case 'model':
       return 'waits for the model';
     case 'retry':
-      return text === '' ? 'retries soon' : `retries soon: ${text}`;
+      return text === '' ? 'retries soon' : `retries: ${text}`;
+    case 'rate-limit':
+      return `waits for ${formatWait(kind)}${text === '' ? '' : `: ${text}`}`;
     case 'lock':
       return `waits for ${plainText(agents[0] ?? 'another agent', 30)} to release the tree ${text}`;
     case 'place':

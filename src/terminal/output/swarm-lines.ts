@@ -16,9 +16,11 @@ const BATCH_MS = 150;
 const MAX_LISTED_AGENTS = 3;
 /** Size of a wave up to which every end gets a line. A larger wave is reported in tenths. */
 const SMALL_WAVE = 10;
-/** Maximum failures of a wave with a line each. Further failures are only counted. */
+/** Maximum failures, and maximum retries, of a large wave with a line each. Further failures are only counted. */
 const MAX_LISTED_FAILURES = 5;
 const MAX_TEXT_LENGTH = 100;
+/** A retry says what failed and what to check. */
+const MAX_RETRY_LENGTH = 400;
 const SHORT_ID_LENGTH = 8;
 
 export interface SwarmLine {
@@ -52,7 +54,7 @@ export class SwarmLines {
     if (item.type === 'agent.spawned') this.begin(item);
     else if (item.type === 'agent.ended' || item.type === 'agent.rested') this.end(item.report);
     else if (item.type === 'agent.feed') this.receiveInner(item.agent, item.item);
-    else if (item.type === 'agent.seen') this.receiveStart(item);
+    else if (item.type === 'agent.seen') this.receiveRemote(item);
     else if (item.type === 'fan-out.previewed') this.show(`(${previewText(item.preview)})`);
   }
 
@@ -112,11 +114,23 @@ export class SwarmLines {
     this.scheduleFlush();
   }
 
-  /** Shows the worker that has started an agent. */
-  private receiveStart({ agent, worker }: Extract<FeedItem, { type: 'agent.seen' }>): void {
-    if (worker === undefined || !this.live.has(agent.id) || this.wave.size > SMALL_WAVE) return;
+  /** Shows the worker that has started an agent, and the failed attempts of the agent there. */
+  private receiveRemote({ agent, worker, event }: Extract<FeedItem, { type: 'agent.seen' }>): void {
+    if (!this.live.has(agent.id)) return;
+    if (event.type === 'turn.failed') {
+      this.showRetry(agent, `attempt ${Number(event.attempt)} failed: ${String(event.message)}`);
+    }
+    if (worker === undefined || this.wave.size > SMALL_WAVE) return;
     this.flush();
     this.show(`${indentOf(agent)}${agentName(agent)} runs on worker ${workerName(worker)}`);
+  }
+
+  /** Shows each retry of a small wave, and the first retries of a larger one. */
+  private showRetry(agent: AgentTag, text: string): void {
+    this.wave.retries += 1;
+    if (this.wave.size > SMALL_WAVE && this.wave.retries > MAX_LISTED_FAILURES) return;
+    this.flush();
+    this.show(`${indentOf(agent)}${agentName(agent)}: ${shown(text, MAX_RETRY_LENGTH)}`);
   }
 
   private receiveInner(agent: AgentTag, item: FeedItem): void {
@@ -125,6 +139,7 @@ export class SwarmLines {
       this.live.set(agent.id, agent);
       this.wave.size += 1;
     }
+    if (item.type === 'notice' && item.retry !== undefined) this.showRetry(agent, item.text);
     if (!this.options.isVerbose) return;
     const text = innerText(item);
     if (text === undefined) return;
@@ -208,6 +223,7 @@ const newWave = (calls: Set<string> = new Set()) => ({
   size: 0,
   done: 0,
   failed: 0,
+  retries: 0,
   turns: 0,
   tenth: 0,
   cost: 0 as number | null,
@@ -262,7 +278,7 @@ const innerText = (item: FeedItem): string | undefined => {
   if (item.type === 'tool.started') return redact(item.description);
   if (item.type === 'call.denied') return `${item.denial.tool} was denied: ${item.denial.reason}`;
   if (item.type === 'attempt.discarded') return `the attempt failed: ${item.reason}`;
-  return item.type === 'notice' ? item.text : undefined;
+  return item.type === 'notice' && item.retry === undefined ? item.text : undefined;
 };
 
 const previewText = ({

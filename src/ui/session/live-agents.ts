@@ -1,7 +1,7 @@
 /** Live agents: running children of the session with their current activity and start time. */
 import { redact } from '../../policy/redaction/redact.js';
 import type { AgentTag } from '../../protocol/agent/agent-tag.js';
-import type { FeedItem } from '../../protocol/session/feed.js';
+import type { FeedItem, ScheduledRetry } from '../../protocol/session/feed.js';
 import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 import { agentName, workerName } from '../../terminal/output/swarm-lines.js';
 import { oneLine, sanitize } from '../../terminal/text/sanitize.js';
@@ -94,12 +94,16 @@ export class LiveAgents {
 
 /** Returns the activity that an item starts; undefined for other items, such as raw stream events. */
 const doingOf = (item: FeedItem): string | undefined => {
+  if (item.type === 'notice') return item.retry && retryText(item.retry);
   if (item.type === 'request.started') return 'streaming';
   if (item.type === 'tool.started') return oneLine(sanitize(redact(item.description)), 200);
   if (item.type === 'question.asked' || item.type === 'person.asked') return 'asks';
   if (item.type === 'attempt.discarded') return 'retrying';
   return item.type === 'context.compacted' ? 'compacted' : undefined;
 };
+
+const retryText = ({ attempt, attempts, durationMs }: ScheduledRetry): string =>
+  `retrying, attempt ${attempt} of ${attempts} in ${Math.ceil(durationMs / 1000)} s`;
 
 type Seen = Extract<FeedItem, { type: 'agent.seen' }>;
 
@@ -121,6 +125,12 @@ const activityOf = (event: SwarmEvent): string | undefined => {
       return 'asks';
     case 'turn.failed':
       return 'retrying';
+    case 'retry.scheduled':
+      return retryText({
+        attempt: Number(event.attempt),
+        attempts: Number(event.attempts),
+        durationMs: Number(event.durationMs),
+      });
     case 'context.compacted':
       return 'compacted';
     default:

@@ -203,6 +203,9 @@ export class AgentFold {
         };
         this.enter('retrying', ts);
         break;
+      case 'retry.scheduled':
+        this.recordRetry(event);
+        break;
       case 'request.queued':
       case 'consultation.started':
       case 'consultation.ended':
@@ -266,6 +269,14 @@ export class AgentFold {
     if (!this.isCopy || !(Number(epoch) > 1)) return;
     this.isCopy = false;
     this.figures.resetSpending();
+  }
+
+  private recordRetry({ attempt, attempts, durationMs }: SwarmEvent): void {
+    if (this.failure === null) return;
+    const { kind, message } = this.failure;
+    const seconds = Math.ceil(Number(durationMs) / 1000) || 0;
+    const next = `attempt ${Number(attempt) || 0} of ${Number(attempts) || 0}, ${seconds} s after`;
+    this.failure = { kind, message: `${next} ${message}` };
   }
 
   private begin(phase: 'between' | 'waiting' | 'streaming', ts: number): void {

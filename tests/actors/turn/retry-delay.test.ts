@@ -1,8 +1,65 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { backoffMs } from '../../../src/actors/turn/retry-delay.js';
+import { backoffMs, retryDelay } from '../../../src/actors/turn/retry-delay.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 
 const noJitter = () => 0;
+
+/** Starts the wait for the second attempt of four. */
+const startWait = (retryAfterMs: number | null, record = (_: object): void => undefined) => {
+  const seen: object[] = [];
+  const wakes: number[] = [];
+  const failures: unknown[] = [];
+  const clock = {
+    now: () => 1_000,
+    wakeAt: (at: number) => {
+      wakes.push(at);
+      return () => undefined;
+    },
+  };
+  const work = retryDelay({
+    clock,
+    random: () => 0,
+    feed: { emit: (item: object) => void seen.push(item) } as never,
+    journal: {
+      record: (body: object) => {
+        seen.push(body);
+        record(body);
+      },
+      fail: (error: unknown) => void failures.push(error),
+    } as never,
+  });
+  const input = { retries: 1, maxRetries: 3, retryAfterMs, reason: 'Busy.' };
+  work({ input, sendBack: () => undefined } as never);
+  return { seen, wakes, failures };
+};
+
+describe('a wait before a retry', () => {
+  const retry = { attempt: 2, attempts: 4, durationMs: 500 };
+
+  test('is recorded and announced with the next attempt', () => {
+    expect(startWait(null)).toEqual({
+      seen: [
+        { type: 'retry.scheduled', ...retry },
+        { type: 'notice', text: 'Attempt 2 of 4 starts in 1 s. Busy.', retry },
+      ],
+      wakes: [1_500],
+      failures: [],
+    });
+  });
+
+  test('is neither recorded nor announced if it is short', () => {
+    expect(startWait(100)).toEqual({ seen: [], wakes: [1_100], failures: [] });
+  });
+
+  test('ends the agent if the record cannot be written', () => {
+    const full = new StorageError('The disk is full.');
+    const { failures } = startWait(null, () => {
+      throw full;
+    });
+    expect(failures).toEqual([full]);
+  });
+});
 
 describe('the delay before a retry', () => {
   test('doubles from 0.5 seconds to 32 seconds', () => {

@@ -148,6 +148,20 @@ describe('a run stops with', () => {
     ]);
   });
 
+  test('model_error: the retries of a sub-agent are shown on stderr and in its log', async () => {
+    const task = { description: 'Look', prompt: 'part-down', subagent_type: 'explorer' };
+    const { run } = await setScene([
+      { match: { firstUser: 'part-down' }, reply: { error: { status: 529 } } },
+      { match: { turn: 0 }, reply: calls('Task', task) },
+      { reply: 'Done.' },
+    ]);
+    const env = { SKEIN_MAX_RETRIES: '1' };
+    const { stdout, stderr } = await run(['-p', 'go', '--session-id', 's'], { env });
+    expect(stdout).toBe('Done.\n');
+    expect(stderr).toMatch(/explorer a_\w+: Attempt 2 of 2 starts in 1 s\. .*\(HTTP 529\)/);
+    expect((await run(['logs', 's'])).stdout).toMatch(/attempt 2 of 2 starts in /);
+  });
+
   test('model_error: the output limit cuts every answer', async () => {
     const end = await runToEnd([{ reply: { text: 'and', stop_reason: 'max_tokens' } }]);
     expect(end).toMatchObject({

@@ -132,6 +132,11 @@ describe('the event of', () => {
       },
     ],
     [
+      'a retry has its number and its delay',
+      { type: 'retry.scheduled', attempt: 2, attempts: 11, durationMs: 500 },
+      { type: 'retry.scheduled', cites, attempt: 2, attempts: 11, durationMs: 500 },
+    ],
+    [
       'a question has the tool, the reason and the digest of the input',
       {
         type: 'question.asked',

@@ -28,6 +28,11 @@ describe('the text of an event', () => {
       'turn 2 failed, attempt 1 (overloaded, HTTP 529): Busy.',
     ],
     [
+      'retry.scheduled',
+      { attempt: 3, attempts: 11, durationMs: 1_500 },
+      'attempt 3 of 11 starts in 1.5 s',
+    ],
+    [
       'permission.ruled',
       {
         tool: 'Bash',

@@ -17,7 +17,7 @@ describe('the text of a wait', () => {
     ['waits for docs', wait('child', { detail: 'docs', agents: ['a_2'] })],
     ['waits for docs and 4 more', wait('child', { detail: 'docs', count: 5 })],
     ['waits for the model', wait('model', { detail: 'claude' })],
-    ["waits for the provider's rate limit to pass", wait('rate-limit', { detail: 'slow' })],
+    ["waits for the provider's rate limit to pass", wait('rate-limit')],
     ['waits for a request slot', wait('requests')],
     ['waits for money that other requests have reserved', wait('budget')],
     ['waits for another agent to cache the shared prefix', wait('warming')],
@@ -25,8 +25,12 @@ describe('the text of a wait', () => {
     ['waits for a slot among the running agents', wait('place')],
     ['waits for a worker', wait('worker')],
     ['waits: No git here.', wait('worker', { detail: 'No git here.' })],
-    ['retries soon: Overloaded.', wait('retry', { detail: 'Overloaded.' })],
+    ['retries: Overloaded.', wait('retry', { detail: 'Overloaded.' })],
     ['retries soon', wait('retry')],
+    [
+      "waits for the provider's rate limit to pass: attempt 2 of 3",
+      wait('rate-limit', { detail: 'attempt 2 of 3' }),
+    ],
     ['waits for a_2 to release the tree /r', wait('lock', { detail: '/r', agents: ['a_2'] })],
     ['waits for another agent to release the tree /r', wait('lock', { detail: '/r' })],
   ])('is "%s"', (expected, reason) => {

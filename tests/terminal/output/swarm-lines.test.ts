@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentTag } from '../../../src/protocol/agent/agent-tag.js';
+import type { FeedItem } from '../../../src/protocol/session/feed.js';
 import { SwarmLines, waitingText } from '../../../src/terminal/output/swarm-lines.js';
 import {
   childEnded,
@@ -80,6 +81,43 @@ describe('the lines about child agents', () => {
     expect(wait()).toEqual([
       '!   explorer ag_1 failed (budget), 3 turns, cost unknown: The budget of $1 is used up.',
     ]);
+  });
+
+  const retry = (agent: AgentTag): FeedItem => ({
+    type: 'agent.feed',
+    agent,
+    item: {
+      type: 'notice',
+      text: 'Attempt 2 of 11 starts in 1 s. Check the network.',
+      retry: { attempt: 2, attempts: 11, durationMs: 500 },
+    },
+  });
+
+  test.each([false, true])('show the retries of an agent (verbose: %s)', (isVerbose) => {
+    const { swarm, wait } = watch(isVerbose);
+    swarm.receive(spawned());
+    wait();
+    for (let n = 0; n < 7; n += 1) swarm.receive(retry(childTag()));
+    const line = '  explorer ag_1: Attempt 2 of 11 starts in 1 s. Check the network.';
+    expect(wait()).toEqual(Array.from({ length: 7 }, () => line));
+  });
+
+  test('show the failed attempts of an agent on a worker', () => {
+    const { swarm, wait } = watch();
+    swarm.receive(spawned());
+    wait();
+    const event = { type: 'turn.failed', attempt: 2, message: 'No answer.\nWait.' };
+    swarm.receive({ type: 'agent.seen', agent: childTag(), event: event as never });
+    expect(wait()).toEqual(['  explorer ag_1: attempt 2 failed: No answer. Wait.']);
+  });
+
+  test('show the first retries of a large wave', () => {
+    const { swarm, wait } = watch();
+    const wave = agents(50);
+    for (const agent of wave) swarm.receive(spawned(agent));
+    wait();
+    for (const agent of wave) swarm.receive(retry(agent));
+    expect(wait()).toHaveLength(5);
   });
 
   test('omit calls and notices of agents unless verbose', () => {

@@ -54,6 +54,9 @@ test('an agent on a worker is shown as it is queued, taken, working and returned
   expect(shown(seen('permission.requested'))).toEqual(['asks', false, true]);
   expect(shown(seen('turn.ended'))).toEqual(['asks', false, true]);
   expect(shown(seen('turn.failed'))).toEqual(['retrying', false, false]);
+  const retry = { attempt: 2, attempts: 11, durationMs: 1_500 };
+  const retrying = ['retrying, attempt 2 of 11 in 2 s', false, false];
+  expect(shown(seen('retry.scheduled', retry))).toEqual(retrying);
   expect(shown(seen('agent.queued', { awaits: 'worker' }))).toEqual([
     'queued for a worker',
     true,

@@ -175,6 +175,16 @@ describe('an agent waits', () => {
       kind: 'rate-limit',
       detail: 'attempt 2 failed: No.',
     });
+    const retry = of('a_1', 'retry.scheduled', { attempt: 3, attempts: 11, durationMs: 1_500 });
+    expect(lead(started, failed('overloaded'), retry)).toMatchObject({
+      kind: 'retry',
+      detail: 'attempt 3 of 11, 2 s after attempt 2 failed: No.',
+    });
+    const unreadable = of('a_1', 'retry.scheduled', { attempt: 'x', durationMs: {} });
+    expect(lead(started, failed('overloaded'), unreadable)).toMatchObject({
+      detail: 'attempt 0 of 0, 0 s after attempt 2 failed: No.',
+    });
+    expect(lead(started, retry)).toMatchObject({ kind: 'model' });
     expect(lead(of('a_1', 'agent.restarted', { reason: 'A defect.' }))).toMatchObject({
       kind: 'retry',
       detail: 'A defect.',
