@@ -97,10 +97,17 @@ export const lastRewind = (records: readonly JournalRecord[]): UndoneRewind | un
   const record = records[at];
   if (record === undefined || !isRewind(record)) return undefined;
   let first = at;
-  while (records[first - 1]?.type === 'rewind.began') first -= 1;
+  // A session that was opened in between has records of its own, but only a run changes files.
+  for (let before = at - 1; before >= 0 && !endsAttempts(records[before]); before -= 1) {
+    if (records[before]?.type === 'rewind.began') first = before;
+  }
   const hasFiles = first < at || record.changes.length > 0;
   return { record, to: (records[first]?.seq ?? record.seq) - 1, hasFiles };
 };
+
+/** True if a rewind after the record does not finish a rewind before the record. */
+const endsAttempts = (record: JournalRecord | undefined): boolean =>
+  record?.type === 'session.rewound' || record?.type === 'run.started';
 
 const isRewind = (record: JournalRecord): record is UndoneRewind['record'] =>
   record.type === 'session.rewound' || record.type === 'rewind.began';

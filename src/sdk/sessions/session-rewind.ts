@@ -177,6 +177,21 @@ export class SessionRewind {
     }
   }
 
+  /**
+   * Removes the temporary files of killed rewinds, for a plan without changes. Does nothing while the session runs.
+   * Rejects with UsageError, StorageError or RestoreError.
+   */
+  async sweep(): Promise<void> {
+    const killed = interruptedRewinds(this.records);
+    if (killed.length === 0 || (await this.store.holder(this.meta.id)) !== undefined) return;
+    const session = await this.store.open(this.meta.id);
+    try {
+      removeDrafts(killed, this.limits);
+    } finally {
+      await session.close();
+    }
+  }
+
   private async restore(
     journal: Journal,
     { to, undoes }: RewindPlan,

@@ -15,6 +15,9 @@ const WORK = [
   'rm b; mkdir b; echo in > b/inner; chmod 600 keep; rm -r dd; echo file > dd; ln -sf n old; rm -r deep',
 ].join('; ');
 
+/** Changes only contents, so that a rewind writes a temporary file before it has changed anything. */
+const EDITS = 'echo more >> a; echo more >> b; echo more >> d/x';
+
 const START: Readonly<Record<string, string>> = {
   a: 'one\n',
   b: 'two\n',
@@ -24,11 +27,11 @@ const START: Readonly<Record<string, string>> = {
   'deep/er/est': 'below\n',
 };
 
-const openRewound = async () => {
+const openRewound = async (work = WORK) => {
   const scene = await openScene([
     {
       match: { lastUser: 'Do it' },
-      reply: { tool_use: [{ name: 'Bash', input: { command: WORK } }] },
+      reply: { tool_use: [{ name: 'Bash', input: { command: work } }] },
     },
     { reply: 'Done.' },
   ]);
@@ -123,18 +126,26 @@ test('a rewind and its undo that are killed at any change are finished by the sa
   expect(faults).toEqual([]);
 }, 240_000);
 
-test('the undo of a rewind that was killed and not finished restores the tree before the rewind', async () => {
-  const { end, rewind, killed, counted, reset, tree, lastRecord } = await openRewound();
-  const writes = await counted([]);
-  const faults: unknown[] = [];
-  for (const at of pointsUpTo(writes, 1)) {
-    reset();
-    await killed(at, []);
-    if (lastRecord() === 'session.rewound') continue;
-    const undone = await rewind(['--undo']);
-    const isNothingToUndo = at <= 2 && undone.startsWith('2 ');
-    const isSame = JSON.stringify(tree()) === JSON.stringify(end);
-    if (!isSame || (undone !== DONE && !isNothingToUndo)) faults.push({ at, undone, tree: tree() });
-  }
-  expect(faults).toEqual([]);
-}, 240_000);
+test.each([
+  ['changed kinds', WORK],
+  ['edits', EDITS],
+])(
+  'the undo of a rewind that was killed and not finished restores the tree before the rewind: %s',
+  async (_, work) => {
+    const { end, rewind, killed, counted, reset, tree, lastRecord } = await openRewound(work);
+    const writes = await counted([]);
+    const faults: unknown[] = [];
+    for (const at of pointsUpTo(writes, 1)) {
+      reset();
+      await killed(at, []);
+      if (lastRecord() === 'session.rewound') continue;
+      const undone = await rewind(['--undo']);
+      const isNothingToUndo = at <= 2 && undone.startsWith('2 ');
+      const isSame = JSON.stringify(tree()) === JSON.stringify(end);
+      if (!isSame || (undone !== DONE && !isNothingToUndo))
+        faults.push({ at, undone, tree: tree() });
+    }
+    expect(faults).toEqual([]);
+  },
+  240_000,
+);

@@ -171,6 +171,22 @@ describe('an interrupted rewind', () => {
     expect(others(tree())).toEqual(others(end));
   });
 
+  test('is undone as a whole although the session was opened before the rewind was finished', async () => {
+    const { plan, append, session, rewind, undo, end, start, root, tree, skeinHome } =
+      await worked(CHANGES);
+    const { files, to } = await plan();
+    const blobs = openCheckpointBlobs(skeinHome);
+    for (const { path, now } of files) if ('digest' in now) blobs.put(fs.readFileSync(path));
+    const changes = files.map(({ path, now, wanted }) => ({ path, before: now, after: wanted }));
+    await append(session, { type: 'rewind.began', to, changes });
+    fs.rmSync(join(root, 'n'));
+    await append(session, { type: 'epoch.began', owner: 'a person who looked' });
+    await rewind();
+    expect(tree()).toEqual(start);
+    await undo();
+    expect(tree()).toEqual(end);
+  });
+
   test('restores its own changes if the disk fails, and reports it', async () => {
     const { openRewind, session, end, root, tree, records } = await worked(CHANGES);
     const early = await openRewind(session);

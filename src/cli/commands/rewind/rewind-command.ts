@@ -131,6 +131,7 @@ const carryOut = async (
     return ExitCode.failed;
   }
   const isEmpty = plan.files.length === 0 && !plan.conversation;
+  if (isEmpty && flags.dryRun !== true) await rewind.sweep();
   if (isEmpty || flags.dryRun === true) {
     answer(undefined);
     return ExitCode.done;
