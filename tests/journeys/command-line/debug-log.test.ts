@@ -1,5 +1,6 @@
 /** The debug log: a JSON object per line in a file, redacted, never on stdout. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { calls, type Line, type Rules, setScene } from '../../fakes/skein-process.js';
@@ -68,11 +69,39 @@ describe('the debug log', () => {
     expect(error?.error).toMatchObject({ stack: expect.stringContaining('nosuch') });
   });
 
-  test('that cannot be written is a usage error', async () => {
-    const { run, simulator } = await setScene([]);
-    const { code, stderr } = await run(['-p', 'go', '--debug-file', '/dev/null/d']);
+  test.each([
+    ['below a device', '/dev/null/d'],
+    ['is a device', '/dev/null'],
+    ['is a folder', '.'],
+    ['is a pipe without a reader', 'pipe'],
+    ['is stdout', '/dev/stdout'],
+    ['is the file of stdout', 'out.txt'],
+  ])('that cannot be written because it %s is a usage error', async (_, path) => {
+    const { run, simulator, workspace } = await setScene([]);
+    const stdout = join(workspace, 'out.txt');
+    execFileSync('mkfifo', [join(workspace, 'pipe')]);
+    const args = ['-p', 'go', '--debug-file', path];
+    const toFile = ['sh', '-c', `exec "$@" > ${stdout}`, 'sh'] as const;
+    const { code, stderr } = await run(args, { through: toFile });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^skein: The debug log cannot be written: [^\n]+\n$/);
+    expect(readFileSync(stdout, 'utf8')).toBe('');
     expect(simulator.requests).toHaveLength(0);
+  });
+
+  test('replaces the oldest of a hundred logs of earlier processes', async () => {
+    const { run, home } = await setScene([{ reply: 'Done.' }]);
+    const folder = join(home, '.skein/debug');
+    mkdirSync(folder, { recursive: true });
+    for (let at = 0; at < 120; at += 1) {
+      const path = join(folder, `old-${at}.jsonl`);
+      writeFileSync(path, '');
+      utimesSync(path, at, at);
+    }
+    await run(['-p', 'go', '--debug']);
+    const names = readdirSync(folder);
+    expect(names).toHaveLength(101);
+    expect(names).not.toContain('old-19.jsonl');
+    expect(names).toContain('old-20.jsonl');
   });
 });
