@@ -38,6 +38,10 @@ export const readEvents = (response: Readable, sink: EventSink): Promise<void> =
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const RESPONSE_TOO_LONG = 'The server sent more than 256 MiB for one message, which no model does.';
 const NEWLINE = 10;
+/** Starts a comment. */
+const COLON = 58;
+/** Maximum bytes of a line of a ping. */
+const MAX_PING_LENGTH = 1_024;
 /** Ends the last line. Needed if lines end with bare carriage returns. */
 const LAST_LINE_END = Buffer.from('\n');
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -47,6 +51,7 @@ export class EventStream {
   private remainingBytes = MAX_RESPONSE_BYTES;
   /** Chunks of the line that is not complete yet. */
   private partialLine: Buffer[] = [];
+  private partialLength = 0;
   private name: string | null = null;
   private data: string | null = null;
 
@@ -60,14 +65,17 @@ export class EventStream {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     if (end === 0) {
       this.partialLine.push(chunk);
-      // Only an event with content has a line that needs several chunks.
-      if (this.partialLine.length > 1) this.sink.onContent?.();
+      this.partialLength += chunk.length;
+      // Only an event with content has such a long line.
+      const isComment = this.partialLine[0]?.[0] === COLON;
+      if (this.partialLength > MAX_PING_LENGTH && !isComment) this.sink.onContent?.();
       return;
     }
     const whole = end === chunk.length ? chunk : chunk.subarray(0, end);
     const text =
       this.partialLine.length === 0 ? whole : Buffer.concat([...this.partialLine, whole]);
     this.partialLine = end === chunk.length ? [] : [chunk.subarray(end)];
+    this.partialLength = chunk.length - end;
     this.takeLines(text.toString());
   }
 

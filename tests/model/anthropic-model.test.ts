@@ -190,13 +190,18 @@ describe('the Messages API', () => {
     expect(broken).toMatchObject({ reason: { kind: 'stalled', message } });
   });
 
-  test('fails as stalled if the stream consists of pings and comments', async () => {
+  test.each([
+    ['pings and comments', 'event: ping\ndata: {"type": "ping"}\n\n: still here\n\n'],
+    ['a comment without an end', ':'],
+    ['long comments without an end', `:${'.'.repeat(2_000)}`],
+    ['the start of an event', 'd'],
+  ])('fails as stalled if the stream consists of %s', async (_, text) => {
     const clock = virtualClock();
     const server = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(streamOf([START]));
       const timer = setInterval(() => {
-        response.write('event: ping\ndata: {"type": "ping"}\n\n: still here\n\n');
+        response.write(text);
         void clock.advance(30_000);
       }, 5);
       response.on('close', () => clearInterval(timer));

@@ -42,6 +42,18 @@ describe('an event stream', () => {
     expect(parsePieces(bytes)).toEqual(EVENTS);
   });
 
+  test('announces content before the end of a long line, and no content for comments and pings', () => {
+    let contents = 0;
+    const sink = { take: () => {}, failed: () => new Error(), onContent: () => void contents++ };
+    const events = new EventStream(sink);
+    const pings = `event: ping\ndata: {"type": "ping"}\n\n:${'.'.repeat(3_000)}\n\n`;
+    for (const character of pings) events.push(Buffer.from(character));
+    expect(contents).toBe(0);
+    for (const piece of ['event: one\n', 'data: {"text":"', 'x'.repeat(2_000)])
+      events.push(Buffer.from(piece));
+    expect(contents).toBe(1);
+  });
+
   test('may have a byte order mark, comments and unknown fields', () => {
     const noise = ': comment\n\nid: 7\nretry: 3\n\nevent: ping\ndata: {"type": "ping"}\n\n';
     const nameless = 'data: {"type":"nameless"}\n\n';
