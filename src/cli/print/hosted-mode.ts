@@ -12,6 +12,7 @@ import {
   MAX_CHANNEL_LINE,
   SubprocessError,
 } from '../../sdk/api/json-line-channel.js';
+import type { SkeinMessage } from '../../sdk/api/messages/skein-message.js';
 import { openResponse, readOpenRequest, readRunRequest } from '../../sdk/api/open-request.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { ExitCode } from '../session/exit-code.js';
@@ -66,8 +67,9 @@ class RequestServer {
     return response;
   }
 
-  /** Waits for all pending requests, then closes the session. */
+  /** Interrupts the session, waits for all pending requests, then closes the session. */
   async close(): Promise<void> {
+    this.session?.interrupt();
     await Promise.allSettled(this.pending);
     await this.session?.close();
   }
@@ -81,14 +83,30 @@ class RequestServer {
 
   private async run(request: ChannelRequest, signal: AbortSignal): Promise<unknown> {
     const { session } = this;
-    if (session === undefined || !['run', 'settle'].includes(request.subtype)) {
-      throw new UsageError(`"${request.subtype}" is not supported here.`);
-    }
-    const messages =
-      request.subtype === 'run'
-        ? session.answer(readRunRequest(request), signal)
-        : session.settle(signal);
+    const messages = session && messagesFor(session, request, signal);
+    if (messages === undefined) throw new UsageError(`"${request.subtype}" is not supported here.`);
     for await (const message of messages) this.lines.add(JSON.stringify(message));
     return {};
   }
 }
+
+/** Returns undefined for an unknown request. */
+const messagesFor = (
+  session: InProcessSession,
+  request: ChannelRequest,
+  signal: AbortSignal,
+): AsyncIterable<SkeinMessage> | readonly SkeinMessage[] | undefined => {
+  switch (request.subtype) {
+    case 'run':
+      return session.answer(readRunRequest(request), signal);
+    case 'settle':
+      return session.settle(signal);
+    case 'watch':
+      return session.watch(signal);
+    case 'interrupt':
+      session.interrupt();
+      return [];
+    default:
+      return undefined;
+  }
+};

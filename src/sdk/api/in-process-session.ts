@@ -38,6 +38,13 @@ export interface ProgramSession {
    * result. Aborting `signal` interrupts the run and ends the wait.
    */
   settle(signal: AbortSignal): AsyncGenerator<SkeinMessage, void>;
+  /**
+   * Yields the messages of the runs that reports of background agents start, each with its result. Ends when `until`
+   * aborts and the session is idle.
+   */
+  watch(until: AbortSignal): AsyncGenerator<SkeinMessage, void>;
+  /** Interrupts the active run, if any. */
+  interrupt(): void;
   close(): Promise<void>;
 }
 
@@ -54,6 +61,13 @@ const LATE_TYPES: ReadonlySet<FeedItem['type']> = new Set([
   'agent.spawned',
   'agent.ended',
   'agent.rested',
+]);
+/** Items that do not belong to a run of the lead. */
+const OUTER_TYPES: ReadonlySet<FeedItem['type']> = new Set([
+  ...LATE_TYPES,
+  'agent.feed' as const,
+  'agent.seen' as const,
+  'fan-out.previewed' as const,
 ]);
 /** Maximum items between two runs. The oldest are dropped, because a session may be idle for days. */
 const MAX_LATE_ITEMS = 100;
@@ -136,29 +150,14 @@ export class InProcessSession implements ProgramSession {
   }
 
   async *settle(signal: AbortSignal): AsyncGenerator<SkeinMessage, void> {
-    const { session, facts } = this.hostSession;
+    const { session } = this.hostSession;
     assertUsable(this.isClosed, this.isBusy);
     const interrupt = () => session.interrupt();
     this.isBusy = true;
     this.reading = 'all';
     signal.addEventListener('abort', interrupt, { once: true });
-    let result: RunResultBuilder | undefined;
     try {
-      for await (const item of feedUntilSettled(session, signal)) {
-        const messages = [...this.messagesOf(item)];
-        const hasEnded = item.type === 'run.ended';
-        if (result === undefined) {
-          if (messages.length === 0 && !hasEnded) continue;
-          yield initMessage(session, facts, randomUUID());
-          yield* this.takeLate();
-          result = new RunResultBuilder();
-        }
-        result.take(item);
-        yield* messages;
-        if (!hasEnded) continue;
-        yield result.toMessage(session, item.stop, randomUUID(), this.wantsJson);
-        result = undefined;
-      }
+      const result = yield* this.reports(feedUntilSettled(session, signal), () => false);
       // The last agents have ended without a report to the lead.
       const stop = signal.aborted ? stops.INTERRUPTED : stops.ENDED;
       if (result !== undefined) yield result.toMessage(session, stop, randomUUID(), this.wantsJson);
@@ -166,6 +165,53 @@ export class InProcessSession implements ProgramSession {
       signal.removeEventListener('abort', interrupt);
       await this.endReading();
     }
+  }
+
+  async *watch(until: AbortSignal): AsyncGenerator<SkeinMessage, void> {
+    const { session } = this.hostSession;
+    assertUsable(this.isClosed, this.isBusy);
+    this.isBusy = true;
+    this.reading = 'all';
+    // Without a working agent no result would follow.
+    const isLate = ({ type }: FeedItem) => OUTER_TYPES.has(type) && session.pendingReports === 0;
+    try {
+      yield* this.reports(feedUntilSettled(session, until, true), isLate);
+    } finally {
+      this.reading = 'none';
+      this.isBusy = false;
+    }
+  }
+
+  /**
+   * Yields the messages of runs, each with its result. Late items between two runs are kept for the next run. Returns
+   * the result that is still open.
+   */
+  private async *reports(
+    items: AsyncGenerator<FeedItem, void>,
+    isLate: (item: FeedItem) => boolean,
+  ): AsyncGenerator<SkeinMessage, RunResultBuilder | undefined> {
+    const { session, facts } = this.hostSession;
+    let result: RunResultBuilder | undefined;
+    for await (const item of items) {
+      const hasEnded = item.type === 'run.ended';
+      if (result === undefined && isLate(item)) {
+        this.keepLate(item);
+        continue;
+      }
+      const messages = [...this.messagesOf(item)];
+      if (result === undefined) {
+        if (messages.length === 0 && !hasEnded) continue;
+        yield initMessage(session, facts, randomUUID());
+        yield* this.takeLate();
+        result = new RunResultBuilder();
+      }
+      result.take(item);
+      yield* messages;
+      if (!hasEnded) continue;
+      yield result.toMessage(session, item.stop, randomUUID(), this.wantsJson);
+      result = undefined;
+    }
+    return result;
   }
 
   /** Yields the messages of a run up to its result. */

@@ -1,4 +1,5 @@
 /** Query functions of the SDK: `query` and `openSession`. They never write to the terminal. */
+import { setImmediate } from 'node:timers/promises';
 import { UsageError } from '../../protocol/skein-error.js';
 import { InProcessSession, type ProgramSession } from './in-process-session.js';
 import { checkedPrompt, type Prompt, type PromptContent } from './messages/prompt-content.js';
@@ -94,9 +95,13 @@ const answerAll = async function* (
   control: QueryControl,
 ): AsyncGenerator<SkeinMessage, void> {
   const source = prompts[Symbol.asyncIterator]();
+  let hasAnswered = false;
   try {
     while (!control.over.aborted) {
-      const next = await unlessAborted(source.next(), control.over);
+      const coming = source.next();
+      if (hasAnswered) yield* watchUntil(coming, session, control);
+      hasAnswered = true;
+      const next = await unlessAborted(coming, control.over);
       if (next === undefined) return;
       if (next.done) {
         yield* session.settle(control.nextRun());
@@ -110,9 +115,34 @@ const answerAll = async function* (
   }
 };
 
+/** Yields the runs that reports of background agents start until the next prompt comes. */
+const watchUntil = async function* (
+  coming: Promise<unknown>,
+  session: ProgramSession,
+  control: QueryControl,
+): AsyncGenerator<SkeinMessage, void> {
+  const arrival = new AbortController();
+  const arrive = () => arrival.abort();
+  const arrived = coming.then(arrive, arrive);
+  // A prompt that is there already needs no watch.
+  await Promise.race([arrived, setImmediate()]);
+  if (arrival.signal.aborted) return;
+  const interrupt = () => session.interrupt();
+  control.over.addEventListener('abort', interrupt, { once: true });
+  control.isWatching = true;
+  try {
+    yield* session.watch(AbortSignal.any([arrival.signal, control.over]));
+  } finally {
+    control.isWatching = false;
+    control.over.removeEventListener('abort', interrupt);
+  }
+};
+
 /** Interrupts and ends a query from outside its loop. */
 class QueryControl {
   session: ProgramSession | undefined;
+  /** True between two prompts, when reports may start runs. */
+  isWatching = false;
   /** Aborts when the whole query ends. */
   readonly over: AbortSignal;
   private readonly ending = new AbortController();
@@ -138,6 +168,7 @@ class QueryControl {
 
   interrupt(): void {
     this.run.abort();
+    if (this.isWatching) this.session?.interrupt();
   }
 
   end(): void {

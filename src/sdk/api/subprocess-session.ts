@@ -81,6 +81,14 @@ export class SubprocessSession implements ProgramSession {
     return this.read({ subtype: 'settle' }, signal);
   }
 
+  watch(until: AbortSignal): AsyncGenerator<SkeinMessage, void> {
+    return this.read({ subtype: 'watch' }, until);
+  }
+
+  interrupt(): void {
+    this.channel.request({ subtype: 'interrupt' }).catch(() => undefined);
+  }
+
   /** Sends the request and yields the messages up to its response. */
   private async *read(
     request: ChannelRequest,

@@ -1,4 +1,4 @@
-/** Yields the feed of a session until the session is idle and no background agent works. */
+/** Yields the feed of a session until it has settled: the session is idle and no background agent works. */
 import type { LeadSession } from '../../actors/session/lead-session.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 
@@ -12,11 +12,12 @@ const MAX_BEHIND = 10_000;
 
 /**
  * Listens from the first pull on, so no item between two runs is lost. After an abort the feed ends as soon as the
- * session is idle.
+ * session is idle. With `isOpen` it ends only then.
  */
 export async function* feedUntilSettled(
   session: SettlingSession,
   signal: AbortSignal,
+  isOpen = false,
 ): AsyncGenerator<FeedItem, void> {
   let queue: FeedItem[] = [];
   let hasStopped = false;
@@ -40,8 +41,8 @@ export async function* feedUntilSettled(
       queue = [];
       yield* batch;
       if (queue.length > 0) continue;
-      const isSettled = session.isIdle && (signal.aborted || session.pendingReports === 0);
-      if (hasStopped || isSettled) return;
+      const isDue = signal.aborted || (!isOpen && session.pendingReports === 0);
+      if (hasStopped || (session.isIdle && isDue)) return;
       await new Promise<void>((resolve) => {
         wake = resolve;
       });

@@ -344,6 +344,76 @@ describe('a series of prompts', () => {
     },
   );
 
+  /** Gives the second prompt after `count` results. The agent may end after the first result. */
+  const betweenPrompts = async (rules: Rules, count: number, subprocess: boolean) => {
+    const { options, workspace } = await program(rules);
+    const results: string[] = [];
+    const prompt = (async function* () {
+      yield 'go';
+      await writeFile(join(workspace, 'go'), '');
+      await eventually('the report has a result', () => results.length === count);
+      yield 'and now?';
+    })();
+    const permissionMode = 'bypassPermissions';
+    const messages = query({ prompt, options: { ...options, permissionMode, subprocess } });
+    return { messages, results };
+  };
+
+  test.each([false, true])(
+    'yields the run of a report between two prompts (subprocess: %s)',
+    async (subprocess) => {
+      const last: Rules = [{ match: { lastUser: 'and now' }, reply: 'All is done.' }];
+      const { messages, results } = await betweenPrompts([...last, ...background], 2, subprocess);
+      const seen: SkeinMessage[] = [];
+      for await (const message of messages) {
+        seen.push(message);
+        if (message.type === 'result') results.push(message.result);
+      }
+      expect(results).toEqual(['It works.', 'It has reported.', 'All is done.']);
+      expect(kinds(seen).filter((kind) => kind === 'system/init')).toHaveLength(3);
+      const isReport = (it: SkeinMessage) =>
+        it.type === 'system' && it.subtype === 'task_notification' && it.summary === 'SLOW-REPORT.';
+      expect(seen.filter(isReport)).toHaveLength(1);
+      expect(new Set(seen.map(({ uuid }) => uuid)).size).toBe(seen.length);
+    },
+  );
+
+  const isRequestOfLead = (it: SkeinMessage) =>
+    it.type === 'system' && it.subtype === 'request_started' && it.parent_tool_use_id === null;
+
+  test.each([false, true])(
+    'can interrupt the run of a report between two prompts (subprocess: %s)',
+    async (subprocess) => {
+      const stall = { text: 'Never', stall: { afterEvents: 3 } };
+      const rules: Rules = [
+        { match: { lastUser: 'and now' }, reply: 'All is done.' },
+        { match: { lastUser: 'SLOW-REPORT' }, reply: stall },
+        ...background,
+      ];
+      const { messages, results } = await betweenPrompts(rules, 2, subprocess);
+      for await (const message of messages) {
+        if (message.type === 'result') results.push(message.stop_reason);
+        if (results.length === 1 && isRequestOfLead(message)) messages.interrupt();
+      }
+      expect(results).toEqual(['end_turn', 'interrupted', 'end_turn']);
+    },
+  );
+
+  test.each([false, true])(
+    'can be left during the run of a report between two prompts (subprocess: %s)',
+    async (subprocess) => {
+      const stall = { text: 'Never', stall: { afterEvents: 3 } };
+      const rules: Rules = [{ match: { lastUser: 'SLOW-REPORT' }, reply: stall }, ...background];
+      const { messages, results } = await betweenPrompts(rules, 2, subprocess);
+      for await (const message of messages) {
+        if (message.type === 'result') results.push(message.result);
+        if (results.length === 1 && isRequestOfLead(message)) break;
+      }
+      expect(results).toEqual(['It works.']);
+      results.push('left');
+    },
+  );
+
   test('that is aborted while background agents work ends at once', async () => {
     const { options } = await program(background);
     const controller = new AbortController();

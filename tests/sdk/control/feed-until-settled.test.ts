@@ -47,6 +47,20 @@ test('the feed has every item until the last agent has ended, also without a run
   expect(isListening()).toBe(false);
 });
 
+test('an open feed ends only after the abort', async () => {
+  const { session, emit, setPending, isListening } = waitingSession();
+  const controller = new AbortController();
+  const items = feedUntilSettled(session, controller.signal, true);
+  const first = items.next();
+  setPending(0);
+  emit(notice('later'));
+  expect((await first).value).toEqual(notice('later'));
+  const end = items.next();
+  controller.abort();
+  expect((await end).done).toBe(true);
+  expect(isListening()).toBe(false);
+});
+
 test('an abort ends the feed as soon as the lead is idle', async () => {
   const { session, emit, isListening } = waitingSession();
   const controller = new AbortController();
