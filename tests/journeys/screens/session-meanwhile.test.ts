@@ -87,6 +87,17 @@ needs.describe('tmux')('a session screen with a running agent', () => {
     expect(screen.visible()).not.toContain('waits for its next step');
   });
 
+  test('ends the wait for the next attempt on Escape', async () => {
+    const busy = { error: { status: 529, retryAfter: 600 } };
+    const { screen } = await openSession([{ match: { lastUser: 'busy' }, reply: busy }, ...RULES]);
+    screen.say('busy');
+    await screen.shows('Attempt 2 of 11 starts in 600 s.');
+    screen.press('Escape');
+    await screen.shows('(Interrupted. Say what to do instead');
+    screen.say('rather this');
+    await screen.shows('You said rather this!');
+  });
+
   test('says after an interrupt that the agent continues with the waiting prompt', async () => {
     const { screen } = await openSession();
     screen.say('endless');
