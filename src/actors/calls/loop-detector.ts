@@ -95,9 +95,12 @@ export class LoopDetector {
     return agents >= AGENTS_BEFORE_WARNING ? commonFailureText(tool, agents) : undefined;
   }
 
-  /** True if other agents failed as well and this agent has been warned. */
+  /**
+   * True if other agents failed as well and this agent has been warned. The last of the other failures may be newer
+   * than the previous round, so the warning of this round is not enough.
+   */
   private isHopeless(rounds: number, agents: number): boolean {
-    return agents >= AGENTS_BEFORE_WARNING && rounds >= this.limits.roundsBeforeWarning;
+    return agents >= AGENTS_BEFORE_WARNING && rounds > this.limits.roundsBeforeWarning;
   }
 }
 

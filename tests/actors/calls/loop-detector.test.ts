@@ -1,6 +1,9 @@
 /** Agents that repeat calls with the same result, alone or together with others. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { LoopDetector } from '../../../src/actors/calls/loop-detector.js';
+import { CommonFailures } from '../../../src/context/common-failures.js';
+import { DEFAULT_LIMITS } from '../../../src/protocol/agent/agent-limits.js';
 import { defineTool, type Tool, ToolFailure } from '../../../src/protocol/tools/tool.js';
 import { sendMessage } from '../../../src/tools/agents/send-message.js';
 import { taskOutput } from '../../../src/tools/background/task-output.js';
@@ -270,6 +273,32 @@ describe('a call that fails for many agents in the same way', () => {
     await harness.say('begin');
     await harness.lead.stopped;
     expect(stopsOf(harness)).toEqual(['end_turn', 'end_turn', 'loop', 'loop']);
+  });
+
+  test('is no reason to stop an agent before its first warning', () => {
+    const failures = new CommonFailures();
+    let rounds = 1;
+    const detectorOf = (agent: string) =>
+      new LoopDetector(
+        agent,
+        { loopGuard: { roundsWith: () => rounds } } as never,
+        DEFAULT_LIMITS,
+        failures,
+      );
+    const requested = { id: 'c', tool: 'Look', input: {}, malformed: undefined };
+    const fail = (agent: string) =>
+      detectorOf(agent).observe({ requested, number: 1 } as never, {
+        outcome: 'error',
+        content: 'The gate is shut.',
+        failed: true,
+        gist: undefined,
+      });
+    for (const agent of ['a', 'b', 'c']) fail(agent);
+    rounds = 3;
+    const third = fail('a');
+    expect(third).toMatchObject({ content: expect.stringContaining('3 times'), stop: undefined });
+    rounds = 4;
+    expect(fail('a').stop).toMatchObject({ reason: 'loop' });
   });
 
   test('is counted from zero after a different result', async () => {
