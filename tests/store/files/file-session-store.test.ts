@@ -120,6 +120,26 @@ describe('a journal with a corrupt line', () => {
   });
 });
 
+describe('a journal with a corrupt last line', () => {
+  test('has lost a record, also if the event index does not know of it', async () => {
+    const written = await writtenSession();
+    fs.appendFileSync(written.journal, 'ceci n’est pas du JSON\n');
+    const { session, journal } = await reopen(written);
+    expect(journal.past.damage).toEqual([
+      expect.stringContaining('a_1.jsonl:4 cannot be read'),
+      expect.stringContaining('a_1.jsonl:4: record 4 is missing after the last line'),
+    ]);
+    const { lost = [] } = journal.past;
+    expect(lost).toEqual([{ from: 4, to: 4 }]);
+    const notice = { letter: 'l_r', text: 'Lost.' };
+    expect(journal.append({ type: 'journal.repaired', lost, damage: [], notice }).seq).toBe(5);
+    await session.close();
+    const again = await reopen(written);
+    expect(again.journal.past.damage).toEqual([]);
+    await again.session.close();
+  });
+});
+
 describe('an owner that has lost the session', () => {
   test('cannot change records of the new owner, and its own new records are dropped', async () => {
     const root = temporaryFolder();

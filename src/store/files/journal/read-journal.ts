@@ -104,7 +104,10 @@ export const checkJournal = (
   const lastKept = records.at(-1)?.seq ?? 0;
   // The index may also know the records of a former owner.
   const isCutShort = indexed > Math.max(lastKept, zombieSeq);
-  const lastSeq = isCutShort ? indexed : lastKept;
+  // An unreadable line at the end was a record too, such as the start of a call that may have run.
+  const lastRead = entries.reduce((last, entry) => Math.max(last, entry.line), 0);
+  const unreadAtEnd = unreadable.filter((it) => it.line > lastRead).length;
+  const lastSeq = Math.max(isCutShort ? indexed : 0, lastKept + unreadAtEnd);
   const lost = missingNumbers(records, lastSeq);
   for (const { from, to } of lost) {
     const next = entries.find(({ record }) => record.seq > to);
