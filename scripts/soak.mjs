@@ -2,7 +2,8 @@
  * `npm run test:soak`: ten storms over swarms of 200 agents, the laws with a kill at every journal write and at
  * every change of a rewind and with a thousand kinds of damage to journals, worktrees that are edited at random,
  * and every rollback and wrong key of Redis. With seeds (`npm run test:soak -- 3 17`) it runs only the storms
- * of these seeds. Prints a line for each seed and ends with the exit code of the tests.
+ * of these seeds. Prints the seed of the random damage, a line for the seed of each storm, and ends with the exit
+ * code of the tests. `SKEIN_TEST_SEED=<seed> npm run test:soak` repeats the random damage of an earlier run.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -17,6 +18,7 @@ const folders =
     ? ['tests/chaos']
     : ['tests/chaos', 'tests/laws', 'tests/host/worktrees', 'tests/journeys/redis'];
 const seeds = args.length > 0 ? args : Array.from({ length: 10 }, (_, at) => String(at + 1));
+const damageSeed = process.env.SKEIN_TEST_SEED ?? String(1 + Math.floor(Math.random() * 1_000_000));
 await ensureInstalled(root);
 await ensureBuilt(root);
 
@@ -31,6 +33,7 @@ const vitest = spawn(
     env: {
       ...process.env,
       NODE_ENV: 'test',
+      SKEIN_TEST_SEED: damageSeed,
       SKEIN_TEST_SEEDS: seeds.join(),
       SKEIN_TEST_FIGURES: figures,
       SKEIN_TEST_WIDE: '1',
@@ -49,5 +52,9 @@ for (const line of lines) {
   const result = wrong.length === 0 ? 'nothing wrong' : `${wrong.length} WRONG`;
   console.log(`seed ${seed}: ${hits.join(', ')}; ${tally}; ${seconds} s; ${result}`);
 }
+const again = ['npm run test:soak', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
+console.log(
+  `The random choices of this run are repeated by: SKEIN_TEST_SEED=${damageSeed} ${again}`,
+);
 await rm(folder, { recursive: true });
 process.exitCode = code ?? 1;
