@@ -103,8 +103,10 @@ export class AgentRelations {
         for (const { path } of record.changes) this.changedFiles.add(path);
         break;
       case 'assistant.received':
+        // A damaged journal may have lost the message before it. Calls that started early are of this answer.
+        this.offer = null;
+        break;
       case 'user.sent':
-        // Also at an answer, because a damaged journal may have lost the message before it.
         this.offer = null;
         this.childByCall.clear();
         this.answeredByCall.clear();
