@@ -138,15 +138,15 @@ export const startAgent = (deps: AgentDeps): Agent => {
         // A run may end before a listener saw it start.
         const isNews = runs.isRunning || !isReported;
         isReported = true;
-        void runs.end(stop, turn, isOver).then(() => {
-          if (isNews && isIdle && runs.isIdle) deps.onRunEnd?.(stop);
+        void runs.end(stop, turn, isOver).then((end) => {
+          if (isNews && isIdle && runs.isIdle) deps.onRunEnd?.(end);
         });
       },
       error: reject,
       complete() {
         if (isCutOff) return;
         const report = actor.getSnapshot().output as AgentOutput;
-        void runs.end(report.stop, report.turns, true).then(() => resolve(report));
+        void runs.end(report.stop, report.turns, true).then((stop) => resolve({ ...report, stop }));
       },
     });
   });

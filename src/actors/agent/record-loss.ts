@@ -64,30 +64,44 @@ export const recordCopiedLoss = async (
 };
 
 /**
- * Records the loss in the journal of a lead that stops because of it. Never rejects: otherwise the next
- * process finds the loss in the copy.
+ * Records the loss in the journal of an agent that has stopped because of it, with the knowledge of this
+ * process. `known` is the state of the agent. Resolves with the state of the new journal, or with
+ * undefined if no record is known to be lost. Never rejects: otherwise the next process finds the loss in
+ * the copy.
  */
-export const recordLeadLoss = async (
-  session: OwnedSession,
+export const recordKnownLoss = async (
+  session: Pick<OwnedSession, 'journal' | 'closeJournal'>,
+  { agent, parent }: { readonly agent: string; readonly parent: string | null },
   known: JournaledState,
   ids: Ids,
-): Promise<void> => {
-  const { lead } = session.meta;
+): Promise<JournaledState | undefined> => {
+  if (!(await hasLostRecords(known))) return undefined;
   try {
-    await known.written();
-    return;
-  } catch (error) {
-    if (!(error instanceof RecordsLostError)) return;
-  }
-  try {
-    await session.closeJournal(lead);
-    const log = await session.journal(lead, null);
+    await session.closeJournal(agent);
+    const log = await session.journal(agent, parent);
     const journal = new JournaledState(log, log.past.records);
     const lost = known.acknowledged - journal.seq;
     const calls = known.callsSince(journal.seq);
-    recordLoss(journal, ids('letter'), { lost, calls }, 'lead');
+    // The lead reports a child whose journal has lost its beginning.
+    const isChild = parent !== null;
+    if (isChild && journal.history.relations.origin === null) return undefined;
+    recordLoss(journal, ids('letter'), { lost, calls }, isChild ? 'child' : 'lead');
     await journal.written();
+    return journal;
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
+    return undefined;
+  } finally {
+    await session.closeJournal(agent).catch(() => {});
   }
+};
+
+/** True if the store has refused records behind a gap. Does not wait for a store that is away. */
+const hasLostRecords = async (known: JournaledState): Promise<boolean> => {
+  const refusal = known.written()?.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const now = new Promise((resolve) => setImmediate(resolve));
+  return (await Promise.race([refusal, now])) instanceof RecordsLostError;
 };

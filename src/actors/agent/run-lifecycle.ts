@@ -2,10 +2,11 @@
  * Start and end of the runs of an agent. The end of a lead's run is emitted only after it is synced
  * to disk.
  */
+import { stops } from '../../machines/stops.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { Feed } from '../../protocol/session/feed.js';
 import type { JournalBody } from '../../protocol/session/journal-record.js';
-import { StorageError } from '../../protocol/skein-error.js';
+import { RecordsLostError, StorageError } from '../../protocol/skein-error.js';
 import type { JournaledState } from './journaled-state.js';
 
 export class RunLifecycle {
@@ -58,14 +59,15 @@ export class RunLifecycle {
     return !this.isEnding;
   }
 
-  async end(stop: Stop, turns: number, final: boolean): Promise<void> {
-    if (!this.isRunning) return;
+  /** Resolves with the reason of the end: a run whose records are lost has not succeeded. */
+  async end(stop: Stop, turns: number, final: boolean): Promise<Stop> {
+    if (!this.isRunning) return stop;
     this.isRunning = false;
     this.isEnding = true;
     const { reason, detail } = stop;
     this.recordIfPossible({ type: 'run.ended', reason, detail, turns, final });
-    const synced = this.journal.sync(this.waitsForDisk ? 'now' : 'soon').catch(() => undefined);
-    if (this.waitsForDisk) await synced;
+    const synced = this.journal.sync(this.waitsForDisk ? 'now' : 'soon').catch(lossIn);
+    const loss = this.waitsForDisk ? await synced : undefined;
     this.isEnding = false;
     const { waiting } = this.journal.history;
     // A run that a person cut off has not answered the earlier letters either.
@@ -73,10 +75,13 @@ export class RunLifecycle {
     const wantsMore = this.hasNextPrompt || isOneSided;
     this.hasNextPrompt = !final && !this.isHeld && waiting > 0 && wantsMore;
     const isOwed = this.hasNextPrompt;
-    this.feed.emit({ type: 'run.ended', stop, turns, ...(isOwed && { goesOn: true }) });
-    if (!isOwed || this.isRunning) return;
-    this.begin();
-    this.resume(waiting);
+    const end = loss === undefined ? stop : stops.storageFailed(loss.message);
+    this.feed.emit({ type: 'run.ended', stop: end, turns, ...(isOwed && { goesOn: true }) });
+    if (isOwed && !this.isRunning) {
+      this.begin();
+      this.resume(waiting);
+    }
+    return end;
   }
 
   /**
@@ -91,3 +96,6 @@ export class RunLifecycle {
     }
   }
 }
+
+const lossIn = (error: unknown): RecordsLostError | undefined =>
+  error instanceof RecordsLostError ? error : undefined;

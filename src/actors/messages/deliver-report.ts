@@ -74,6 +74,13 @@ export const reportedChildren = ({ reports }: AgentRelations): ReadonlySet<strin
 export const hasReport = ({ deps }: AgentNode, id: string, run: number): boolean =>
   deps.journal.history.relations.reports.has(reportLetterId(id, run));
 
+/** Returns the notice about lost records of an agent that another process runs. */
+export const remoteLossNotice = (agent: AgentTag, records: number): LossNotice => ({
+  type: 'notice',
+  text: `${agentLabel(agent)}: Redis has lost records of this agent. Calls that are not in its transcript may have run.`,
+  loss: { agent: agent.id, records },
+});
+
 type LossNotice = FeedItem & { readonly type: 'notice' };
 
 /** Returns the notice for people about records that the store has lost. Undefined if no loss is known. */

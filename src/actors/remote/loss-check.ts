@@ -33,6 +33,8 @@ export interface LossCheckDeps {
 /** State of an agent after a possible loss. */
 interface Inspected {
   readonly entry: AgentEntry;
+  /** The agent or its nearest ancestor with a job. Undefined if there is none. */
+  readonly owner: AgentEntry | undefined;
   readonly records: readonly JournalRecord[];
   readonly loss: KnownLoss;
   readonly isShorter: boolean;
@@ -60,16 +62,20 @@ export class LossCheck {
     const jobs = await dispatch.handedOver();
     const inspected: Inspected[] = [];
     for (const entry of registry.all()) {
-      if (entry.child === undefined && (isLive(entry) || jobs.has(entry.tag.id)))
-        inspected.push(await this.inspect(entry));
+      const owner = ownerIn(jobs, registry, entry);
+      const isOpen = isLive(entry) || jobs.has(entry.tag.id);
+      if (entry.child !== undefined || (owner === undefined && !isOpen)) continue;
+      const agent = await this.inspect(entry, owner);
+      if (isOpen || agent.isShorter) inspected.push(agent);
     }
     const isLossy = hasLost || this.lossyChecks > 0 || inspected.some(({ isShorter }) => isShorter);
     if (isLossy) this.lossyChecks += 1;
     let isSettled = true;
     for (const agent of inspected) {
-      const { id } = agent.entry.tag;
-      const hasWorker = jobs.get(id) !== undefined;
-      if (hasWorker) isSettled = (await this.isWorkedOn(agent, isLossy)) && isSettled;
+      const { entry, owner } = agent;
+      const { id } = entry.tag;
+      const hasWorker = owner !== undefined && jobs.get(owner.tag.id) !== undefined;
+      if (hasWorker) isSettled = (await this.isWorkedOn(agent, owner, isLossy)) && isSettled;
       else if (!(await this.settle(agent, isLossy, jobs.has(id)))) isSettled = false;
     }
     if (isSettled) this.lossyChecks = 0;
@@ -89,8 +95,8 @@ export class LossCheck {
     }
   }
 
-  private async inspect(entry: AgentEntry): Promise<Inspected> {
-    const { store, session, registry } = this.deps;
+  private async inspect(entry: AgentEntry, owner: AgentEntry | undefined): Promise<Inspected> {
+    const { store, session } = this.deps;
     const { id } = entry.tag;
     const { records } = await store.readJournal(session.meta.id, id);
     const last = records.at(-1)?.seq ?? 0;
@@ -100,13 +106,8 @@ export class LossCheck {
     const isTold = records.some(
       ({ type, ts }) => type === 'records.lost' && ts >= entry.lastActive,
     );
-    let isShorter = !isTold && (last < entry.counted || copied.length > 0);
-    // A sub-agent on the same worker may have lost records while its parent waited for it.
-    for (const below of registry.childrenOf(id)) {
-      if (below.child !== undefined || !isLive(below) || this.deps.isRemote(below)) continue;
-      isShorter ||= (await this.inspect(below)).isShorter;
-    }
-    return { entry, records, loss: { lost: Math.max(0, seen - last), calls }, isShorter };
+    const isShorter = !isTold && (last < entry.counted || copied.length > 0);
+    return { entry, owner, records, loss: { lost: Math.max(0, seen - last), calls }, isShorter };
   }
 
   /**
@@ -115,12 +116,13 @@ export class LossCheck {
    */
   private async isWorkedOn(
     { entry, records, isShorter }: Inspected,
+    owner: AgentEntry,
     isLossy: boolean,
   ): Promise<boolean> {
     const { session } = this.deps;
-    const { id, parent } = entry.tag;
-    if (isShorter) return false;
-    if (!isLossy || !hasBegun(records)) return true;
+    const { id, parent } = owner.tag;
+    if (isShorter && entry === owner) return false;
+    if (!isShorter && (!isLossy || !hasBegun(records))) return true;
     if (this.lossyChecks <= MAX_LEASE_CHECKS) return false;
     try {
       await session.journal(id, parent);
@@ -177,6 +179,22 @@ export class LossCheck {
     if (isLive(entry)) await applyEnd(entry);
   }
 }
+
+/** Returns the agent, or its nearest ancestor, that has a job. Sub-agents run in the process of their ancestor. */
+const ownerIn = (
+  jobs: ReadonlyMap<string, unknown>,
+  registry: AgentRegistry,
+  entry: AgentEntry,
+): AgentEntry | undefined => {
+  for (
+    let current: AgentEntry | undefined = entry;
+    current !== undefined;
+    current = registry.parentOf(current)
+  ) {
+    if (jobs.has(current.tag.id)) return current;
+  }
+  return undefined;
+};
 
 const hasBegun = (records: readonly JournalRecord[]): boolean =>
   records.some(({ type }) => type === 'epoch.began');

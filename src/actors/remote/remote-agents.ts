@@ -360,7 +360,7 @@ export class RemoteAgents {
     // Letters that the agent did not read resume it.
     const unread = [...(this.posted.get(entry.tag.id)?.values() ?? [])];
     this.posted.delete(entry.tag.id);
-    const loss = lossNoticeOf(report);
+    const loss = parent && lossNoticeOf(report);
     if (loss !== undefined) lead.deps.feed.emit(loss);
     lead.deps.feed.emit({ type: 'agent.ended', report });
     lifecycle().pendingReports.end(entry.tag);

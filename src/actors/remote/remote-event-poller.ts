@@ -14,6 +14,7 @@ import type { EventWatch } from '../../protocol/session/session-store.js';
 import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 import { SkeinError } from '../../protocol/skein-error.js';
 import { agentLabel } from '../../tools/agents/agent-report.js';
+import { remoteLossNotice } from '../messages/deliver-report.js';
 import type { AgentNode } from '../tree/agent-node.js';
 import { type AgentEntry, type AgentRegistry, isLive } from '../tree/agent-registry.js';
 
@@ -113,11 +114,13 @@ export class RemoteEventPoller {
     this.last = event.seq;
     const entry = registry.get(event.agent);
     const isHere = nodeOf(event.agent)?.isRemote === false;
-    const isNew = event.seq > usage.seq && !isHere && event.cites.seq > (entry?.counted ?? 0);
+    const isLater = event.seq > usage.seq && !isHere;
+    const isNew = isLater && event.cites.seq > (entry?.counted ?? 0);
     if (isNew) this.carry(event);
     usage.take(event);
     const isFollowed = nodeOf(event.parent ?? '')?.isRemote === false;
     registry.observe(event, isFollowed);
+    if (isLater && !isFollowed && event.type === 'records.lost') this.emitLoss(event);
     if (isNew && isFollowed && event.type === 'agent.stopped') this.noteEnd(event.agent);
     if (entry === undefined) this.joinSpending(registry.get(event.agent));
     if (isNew) this.emit(event);
@@ -158,6 +161,13 @@ export class RemoteEventPoller {
     }
     if (type !== 'tool.ended' || outcome !== 'denied' || typeof call !== 'string') return;
     this.denied.set(agent, (this.denied.get(agent) ?? new Set()).add(call));
+  }
+
+  /** Tells people of the loss of an agent whose parent is in another process. Other losses are in reports. */
+  private emitLoss({ agent, lost }: SwarmEvent): void {
+    const { feed, registry } = this.deps;
+    const tag = registry.get(agent)?.tag;
+    if (tag !== undefined) feed.emit(remoteLossNotice(tag, Number(lost)));
   }
 
   /** Emits denials with their input, which only the journal has. Rejects with SkeinError; a later poll retries. */

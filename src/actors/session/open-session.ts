@@ -119,8 +119,8 @@ export const openSession = async (
       journal.close();
       await jobs.end();
       if (session.losses !== undefined) {
-        const { recordLeadLoss } = await import('../agent/record-loss.js');
-        await recordLeadLoss(session, journal, ids);
+        const { recordKnownLoss } = await import('../agent/record-loss.js');
+        await recordKnownLoss(session, { agent: meta.lead, parent: null }, journal, ids);
       }
       await session.updateMeta({ updatedAt: options.clock.now() });
       await session.close();

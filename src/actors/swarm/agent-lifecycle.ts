@@ -149,7 +149,9 @@ export class AgentLifecycle {
       const { child } = entry;
       const isHere = child !== undefined || entry.life?.value === 'rebuilding';
       if (isHere) this.send(entry, { type: 'swarm.closed' });
-      if (child !== undefined) await this.abandon(child);
+      if (child === undefined) continue;
+      await this.abandon(child);
+      await this.shutdown.recordLoss(child);
     }
   }
 

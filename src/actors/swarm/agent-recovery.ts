@@ -3,7 +3,13 @@
 import { isWaitedFor } from '../../protocol/agent/agent-tag.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import { StorageError } from '../../protocol/skein-error.js';
-import { deliverLoss, deliverReport, hasReport, lossNoticeOf } from '../messages/deliver-report.js';
+import {
+  deliverLoss,
+  deliverReport,
+  hasReport,
+  lossNoticeOf,
+  remoteLossNotice,
+} from '../messages/deliver-report.js';
 import { finalStopOf, isRestartWanted } from '../spawn/build-child.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
 import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
@@ -31,6 +37,12 @@ export class AgentRecovery {
 
   /** Emits the notices of the recovery, and further notices at once. */
   emitNotices(): void {
+    const { registry } = this.deps;
+    for (const [id, records] of registry.untoldLosses) {
+      const tag = registry.get(id)?.tag;
+      if (tag !== undefined && !this.notices.tellsOf(id))
+        this.notices.add(remoteLossNotice(tag, records));
+    }
     this.notices.release();
   }
 
@@ -113,6 +125,11 @@ class BufferedNotices {
   add(notice: Notice): void {
     if (this.buffered === undefined) this.emit(notice);
     else this.buffered.push(notice);
+  }
+
+  /** True if a buffered notice tells of lost records of the agent. */
+  tellsOf(agent: string): boolean {
+    return this.buffered?.some(({ loss }) => loss?.agent === agent) === true;
   }
 
   /** Emits the buffered notices, and further notices at once. */

@@ -5,8 +5,10 @@
 
 import type { ChildReport } from '../../protocol/agent/child-report.js';
 import type { Stop } from '../../protocol/agent/stop.js';
-import { deliverReport } from '../messages/deliver-report.js';
+import type { JournaledState } from '../agent/journaled-state.js';
+import { deliverReport, lossNoticeOf } from '../messages/deliver-report.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import { finalStop } from '../tree/agent-record.js';
 import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
 import { childReport } from '../tree/child-report.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
@@ -66,6 +68,18 @@ export class AgentShutdown {
     }
   }
 
+  /**
+   * Records that the store has lost records of a child that has stopped. Resolves with the state of the journal
+   * that is left, or with undefined if no loss is known. Never rejects.
+   */
+  async recordLoss({ id, parent, deps }: ChildNode): Promise<JournaledState | undefined> {
+    const { session, dispatch } = this.deps.context;
+    // Only a store with workers loses records.
+    if (dispatch === undefined) return undefined;
+    const { recordKnownLoss } = await import('../agent/record-loss.js');
+    return recordKnownLoss(session, { agent: id, parent: parent.id }, deps.journal, deps.ids);
+  }
+
   /** Merges the worktree of the child into the tree of its parent. Never rejects. */
   async mergeWorktree(child: ChildNode, keepsFolder: boolean): Promise<void> {
     try {
@@ -80,10 +94,15 @@ export class AgentShutdown {
     await this.stopEverything(child).catch((error: unknown) => this.emitNotice(child, error));
     await this.closeJournal(entry, child);
     if (isClosed(entry)) return;
-    onShutdown(entry, stop);
-    const report = this.storeReport(entry, child, stop);
+    const left = await this.recordLoss(child);
+    if (isClosed(entry)) return;
+    const end = (left && finalStop(left.history)) ?? stop;
+    onShutdown(entry, end);
+    const report = this.storeReport(entry, child, end, left);
     entry.child = undefined;
     onEnd(child);
+    const loss = lossNoticeOf(report);
+    if (loss !== undefined) lead.deps.feed.emit(loss);
     lead.deps.feed.emit({ type: 'agent.ended', report });
     this.notifyParent(entry, child, report);
   }
@@ -116,15 +135,23 @@ export class AgentShutdown {
     }
   }
 
-  private storeReport(entry: AgentEntry, child: ChildNode, stop: Stop): ChildReport {
+  /** `left`: state of a journal that has lost records. */
+  private storeReport(
+    entry: AgentEntry,
+    child: ChildNode,
+    stop: Stop,
+    left?: JournaledState,
+  ): ChildReport {
     const { registry, nodeOf } = this.deps;
     const { deps, parent, tag, subtreeSpending } = child;
-    const { history } = deps.journal;
-    const report = childReport(tag, history, subtreeSpending, stop);
+    const { history, seq } = left ?? deps.journal;
+    const known = childReport(tag, deps.journal.history, subtreeSpending, stop);
+    const { lostRecords } = history;
+    const report = lostRecords === undefined ? known : { ...known, lostRecords };
     const { relations } = (nodeOf(parent) ?? parent).deps.journal.history;
     for (const path of report.changedFiles) relations.changedFiles.add(path);
     entry.run = history.runs;
-    entry.counted = deps.journal.seq;
+    entry.counted = seq;
     registry.keepReport(entry, report);
     return report;
   }

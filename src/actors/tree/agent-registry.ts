@@ -53,6 +53,8 @@ const MAX_REPORT_CHARACTERS = 8_000_000;
 export class AgentRegistry {
   /** Session rules that people granted to agents of earlier processes. */
   readonly grantedRules = new Set<string>();
+  /** Numbers of lost records, by agent, that no lead has told people of. */
+  readonly untoldLosses = new Map<string, number>();
   private readonly entries = new Map<string, AgentEntry>();
   private readonly childIds = new Map<string, Set<string>>();
   /** Lengths of the reports in memory, oldest first. */
@@ -211,6 +213,8 @@ export class AgentRegistry {
     const { agent, parent } = event;
     if (typeof event.granted === 'string' && event.by !== 'hook')
       this.grantedRules.add(event.granted);
+    if (parent === null && LEAD_WORKS.has(event.type)) this.untoldLosses.clear();
+    else if (event.type === 'records.lost') this.untoldLosses.set(agent, Number(event.lost));
     const entry = this.entries.get(agent);
     if (event.type === 'agent.spawned' && parent !== null && entry === undefined) {
       const parsed = agentOrigin.safeParse(event.origin);
@@ -235,6 +239,9 @@ export class AgentRegistry {
     if (event.type === 'turn.ended') entry.turns += 1;
   }
 }
+
+/** Events of a lead that runs, so that its process has told people of the losses before. */
+const LEAD_WORKS: ReadonlySet<string> = new Set(['letter.delivered', 'turn.ended', 'run.ended']);
 
 /** True for an event that resumes an idle or ended agent. A worker that names itself has refused the job. */
 const callsBack = ({ type, worker }: SwarmEvent): boolean =>

@@ -155,8 +155,9 @@ class OpenWorkerSwarm implements WorkerSwarm {
       const lost = AbortSignal.any([adoption.lost, job.signal]);
       const isOver = await this.runUntilOver(entry, job, lost);
       if (isOver) return 'done';
+      const below = this.descendantsOf(entry);
       await this.abandon(entry, adoption.lost);
-      if (await this.settleLoss(entry)) return 'done';
+      if (await this.settleLoss(entry, below)) return 'done';
       const { message: why } = lost.reason as Error;
       const isRefused = isRefusedByStore(lost.reason);
       return { laterMs: job.signal.aborted ? 0 : REFUSED_MS, why, isRefused };
@@ -259,9 +260,10 @@ class OpenWorkerSwarm implements WorkerSwarm {
 
   /**
    * Writes to the journal what this process knows of the agent if the store has lost records of it, and ends
-   * the agent. Resolves with false if no acknowledged record is lost.
+   * the agent. `below`: its descendants that ran here, parents first. Resolves with false if no acknowledged
+   * record is lost.
    */
-  private async settleLoss({ tag }: AgentEntry): Promise<boolean> {
+  private async settleLoss({ tag }: AgentEntry, below: readonly ChildNode[]): Promise<boolean> {
     const { session } = this;
     const child = this.nodes.get(tag.id);
     const isAway = this.options.store.outages?.outage !== undefined;
@@ -281,11 +283,21 @@ class OpenWorkerSwarm implements WorkerSwarm {
       await journal.written();
       const { runs } = journal.history;
       const mail = { type: 'ended', agent: tag.id, run: runs } as const;
-      await this.lead.swarm.context.dispatch?.post(tag.parent, `end_${tag.id}_${runs}`, mail);
+      const { context, lifecycle } = this.lead.swarm;
+      for (const node of below) await lifecycle.shutdown.recordLoss(node);
+      await context.dispatch?.post(tag.parent, `end_${tag.id}_${runs}`, mail);
     } finally {
       await session.closeJournal(tag.id);
     }
     return true;
+  }
+
+  /** Returns the descendants that run here, parents first. */
+  private descendantsOf({ tag }: AgentEntry): readonly ChildNode[] {
+    const children = this.lead.swarm.registry.childrenOf(tag.id);
+    return children.flatMap((entry) =>
+      entry.child === undefined ? [] : [entry.child, ...this.descendantsOf(entry)],
+    );
   }
 
   /** Counts consecutive starts without a finished answer or call. */

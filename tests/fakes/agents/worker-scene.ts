@@ -1,5 +1,5 @@
 /** Scene with sessions in Redis and workers that run its background agents. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -52,6 +52,16 @@ export const logOf = ({ workspace }: Scene): readonly string[] => {
     return [];
   }
 };
+
+/** Resolves when the lead's copy of session `one` has the start of a call whose input has this text. */
+export const untilCopied = ({ skeinHome }: Scene, text: string): Promise<boolean> =>
+  eventually(`a call with ${text} is copied`, () => {
+    const folder = join(skeinHome, 'sessions', 'one', 'agents');
+    return readdirSync(folder).some((name) => {
+      const lines = readFileSync(join(folder, name), 'utf8').split('\n');
+      return lines.some((line) => line.includes('"call.started"') && line.includes(text));
+    });
+  });
 
 /** Short lease, so that a killed process is detected soon, but long enough for a busy process. */
 export const SOON = { SKEIN_LEASE_MS: '3000' };

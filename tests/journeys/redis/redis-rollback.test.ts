@@ -1,10 +1,15 @@
 /** A Redis that restarts with an older state: writes that it had acknowledged are lost. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bash, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
-import { logOf, SOON, type WorkerScene, workerSceneAt } from '../../fakes/agents/worker-scene.js';
+import {
+  logOf,
+  SOON,
+  untilCopied,
+  type WorkerScene,
+  workerSceneAt,
+} from '../../fakes/agents/worker-scene.js';
 import { eventually } from '../../fakes/eventually.js';
 import { ownRedisServer, type RedisServer } from '../../fakes/redis/own-redis-server.js';
 import type { Ended, Rules, Running } from '../../fakes/skein-process.js';
@@ -52,16 +57,6 @@ const untilLeadWaits = async (scene: Scene) => {
   }
 };
 
-/** Resolves when the copy of the lead has the start of the command. */
-const untilCopied = ({ skeinHome }: Scene, step: Step) =>
-  eventually(`${step} is copied`, () => {
-    const folder = join(skeinHome, 'sessions', 'one', 'agents');
-    return readdirSync(folder).some((name) => {
-      const lines = readFileSync(join(folder, name), 'utf8').split('\n');
-      return lines.some((line) => line.includes('"call.started"') && line.includes(`go-${step}`));
-    });
-  });
-
 const kill = async (process: Running) => {
   process.kill('SIGKILL');
   await process.ended;
@@ -102,7 +97,7 @@ needs.describe('own-redis')('a Redis that is restored to the state during a call
         if (step !== lost) await allow(scene, [step]);
       }
       // Without a live process only the copy of the lead knows of the lost records.
-      if (dead.length === 2) await untilCopied(scene, lost);
+      if (dead.length === 2) await untilCopied(scene, `go-${lost}`);
       if (dead.includes('worker')) await kill(worker);
       if (dead.includes('lead')) await kill(lead);
       await rollBack();
