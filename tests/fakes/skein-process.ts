@@ -8,6 +8,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../../src/protocol/clock.js';
 import type { JournalRecord } from '../../src/protocol/session/journal-record.js';
 import type { Script, ScriptInput } from '../../src/simulator/script.js';
 import { type Simulator, startSimulator } from '../../src/simulator/start-simulator.js';
@@ -90,17 +91,21 @@ export interface OpenScene extends Scene {
   close(): Promise<void>;
 }
 
-/** Scene for several tests. The caller closes it. `at`: an existing root. Default: a new folder. */
+/**
+ * Scene for several tests. The caller closes it. `at`: an existing root. Default: a new folder. `clock`: clock of
+ * the simulator, for its delays.
+ */
 export const openScene = async (
   rules: Rules = [{ reply: 'Done.' }],
   at?: string,
+  clock: Clock = systemClock,
 ): Promise<OpenScene> => {
   const root = await realpath(at ?? (await mkdtemp(join(tmpdir(), 'scene-'))));
   const place = (name: string) => join(root, name);
   const [home, workspace, tmp] = [place('home'), place('workspace'), place('tmp')];
   for (const folder of [home, workspace, tmp]) await mkdir(folder, { recursive: true });
   const skeinHome = join(home, '.skein');
-  const simulator = await startSimulator({ script: { rules } });
+  const simulator = await startSimulator({ script: { rules }, clock });
   const alive = new Set<ChildProcessWithoutNullStreams>();
   const close = async () => {
     for (const child of alive) child.kill('SIGKILL');

@@ -1,6 +1,7 @@
 /** Scene for tests of laws: a workspace, a simulator and the real command in print mode. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Clock } from '../../src/protocol/clock.js';
 import { type JournalRecord, parseRecord } from '../../src/protocol/session/journal-record.js';
 import type { ScriptInput } from '../../src/simulator/script.js';
 import { type Ended, openScene, type Running } from '../fakes/skein-process.js';
@@ -18,11 +19,17 @@ export interface PrintScene {
   close(): Promise<void>;
 }
 
+/** `clock`: clock of the simulator, for its delays. */
 export const openPrintScene = async (
   script: ScriptInput,
   files: Readonly<Record<string, string>> = {},
+  clock?: Clock,
 ): Promise<PrintScene> => {
-  const { home, skeinHome, workspace, simulator, start, close } = await openScene(script.rules);
+  const { home, skeinHome, workspace, simulator, start, close } = await openScene(
+    script.rules,
+    undefined,
+    clock,
+  );
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(workspace, name)), { recursive: true });
     writeFileSync(join(workspace, name), text, { mode: 0o755 });

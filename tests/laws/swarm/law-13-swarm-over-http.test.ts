@@ -4,9 +4,11 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import { eventually } from '../../fakes/eventually.js';
 import type { Reply } from '../../fakes/skein-process.js';
+import { virtualClock } from '../../fakes/virtual-clock.js';
 import { taskCall } from '../swarm-wire.js';
-import { openPrintScene } from '../workspace.js';
+import { openPrintScene, type PrintScene } from '../workspace.js';
 
 const EXPLORER = { subagent_type: 'explorer' };
 const WORKER = { subagent_type: 'worker' };
@@ -14,7 +16,7 @@ const AGENTS = JSON.stringify({
   worker: { description: 'Works.', prompt: 'You work.', tools: 'Read, Task' },
 });
 
-/** The order of parallel work is undefined, so delays separate its parts. */
+/** The order of parallel work is undefined, so answers that the test releases separate its parts. */
 const after = (delayMs: number, reply: Omit<Reply, 'delayMs'>): Reply => ({ ...reply, delayMs });
 const reads = { tool_use: [{ name: 'Read', input: { file_path: 'a.txt' } }] };
 const part = (description: string, more: Record<string, unknown>) =>
@@ -48,27 +50,47 @@ const scriptOf = (word: string) => ({
 });
 
 /** Records of each agent, by its description. */
+const recordsByAgent = (scene: PrintScene): ReadonlyMap<string, readonly JournalRecord[]> => {
+  const byAgent = new Map<string, JournalRecord[]>();
+  let own: JournalRecord[] = [];
+  for (const record of scene.journal('same')) {
+    if (record.type === 'agent.created') {
+      own = [];
+      byAgent.set(record.origin?.description ?? 'lead', own);
+    }
+    own.push(record);
+  }
+  return byAgent;
+};
+
+/** Runs the swarm and returns the normalised records of each agent. */
 const sequencesOf = async (word: string): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const scene = await openPrintScene(scriptOf(word), { 'a.txt': 'x\n' });
+  const clock = virtualClock();
+  const scene = await openPrintScene(scriptOf(word), { 'a.txt': 'x\n' }, clock);
+  const ofLead = (type: JournalRecord['type']) =>
+    recordsByAgent(scene)
+      .get('lead')
+      ?.filter((record) => record.type === type);
   try {
-    const { code, stderr } = await scene.run(['Go.', '--session-id', 'same', '--agents', AGENTS]);
+    const run = scene.start(['Go.', '--session-id', 'same', '--agents', AGENTS]);
+    await eventually('three agents wait for an answer', () => clock.sleepers === 3);
+    await clock.toNextWake();
+    // The call that started the background agent has ended before.
+    await eventually('the typed agent has ended', () => ofLead('call.ended')?.length === 2);
+    await clock.toNextWake();
+    await eventually('the lead waits', () => ofLead('assistant.received')?.length === 2);
+    await clock.toNextWake();
+    const { code, stderr } = await run.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
-    const journals = scene.journal('same');
+    const records = recordsByAgent(scene);
     const names = new Map(
-      journals.flatMap((it) =>
-        it.type === 'agent.created' ? [[it.agent, it.origin?.description ?? 'lead']] : [],
+      [...records].flatMap(([name, [created]]) =>
+        created?.type === 'agent.created' ? [[created.agent, name] as const] : [],
       ),
     );
-    const sequences = new Map<string, string[]>();
-    let mine: string[] = [];
-    for (const record of journals) {
-      if (record.type === 'agent.created') {
-        mine = [];
-        sequences.set(names.get(record.agent) ?? '', mine);
-      }
-      mine.push(normalise(record, names).replaceAll(scene.workspace, '/work'));
-    }
-    return sequences;
+    const text = (record: JournalRecord) =>
+      normalise(record, names).replaceAll(scene.workspace, '/work');
+    return new Map([...records].map(([name, own]) => [name, own.map(text)]));
   } finally {
     await scene.close();
   }
