@@ -61,6 +61,10 @@ export const visibleDamage: fc.Arbitrary<readonly [string, Damage]> = fc.oneof(
   fc.constant(['emptied', () => Buffer.alloc(0)] as const),
   place.map(
     (at) =>
+      [`lines up to ${at} deleted`, onLines((lines) => lines.slice(pick(lines, at) + 1))] as const,
+  ),
+  place.map(
+    (at) =>
       [`line ${at} deleted`, onLines((lines) => lines.toSpliced(pick(lines, at), 1))] as const,
   ),
   fc

@@ -204,10 +204,10 @@ export class History {
   /** Makes the messages valid after records were lost. Idempotent. */
   repair(): void {
     this.rebuild(repairMessages(this.messages));
-    if (this.messages.at(-1)?.role !== 'user') return;
-    this.owesAnswer = true;
+    const last = this.messages.at(-1)?.role;
+    if (last === 'user') this.owesAnswer = true;
     // The calls that the offer answers were lost.
-    this.relations.offer = null;
+    if (last !== 'assistant') this.relations.offer = null;
   }
 
   /** The notice must be in the next request, which may be an unanswered message. */

@@ -19,6 +19,7 @@ import {
   waits,
 } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition, swarmSetup } from '../../fakes/agents/swarm-setup.js';
+import { randomSeed } from '../../setup/random-seed.js';
 import { IS_WIDE } from '../../setup/wide.js';
 import { sessionFiles } from '../../store/session-folder.js';
 import { anyDamage, messagesOf, refusalOf } from '../journal-damage.js';
@@ -146,14 +147,17 @@ describe('law 7, the damaged journals of a swarm', () => {
     ]);
   });
 
-  test('without any single record are usable, and no effect is repeated', async () => {
+  test('without any single record, or all records up to it, are usable, and no effect is repeated', async () => {
     for (const path of journals().filter((it) => !it.endsWith('events.jsonl'))) {
       const lines = (files.get(path) ?? '').toString().split('\n');
       for (const at of lines.slice(0, -1).keys()) {
-        reset();
-        fs.writeFileSync(path, lines.toSpliced(at, 1).join('\n'));
-        expectUsable(await resume());
-        if (IS_WIDE) expectUsable(await resume());
+        if (!IS_WIDE && at % 3 !== randomSeed % 3) continue;
+        for (const left of [lines.toSpliced(at, 1), lines.slice(at + 1)]) {
+          reset();
+          fs.writeFileSync(path, left.join('\n'));
+          expectUsable(await resume());
+          if (IS_WIDE) expectUsable(await resume());
+        }
       }
     }
   }, 600_000);
