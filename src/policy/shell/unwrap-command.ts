@@ -3,7 +3,9 @@
  *
  * An unknown option of the wrapper is a doubt, because it may take the next word as its value.
  */
+import { CODE_LAUNCHERS } from './code-launchers.js';
 import { HARMLESS_SET_OPTION } from './harmless-builtins.js';
+import { LOADERS, PROGRAM_LAUNCHERS, unwrapLoader } from './program-launchers.js';
 import type { ShellStdin } from './read-redirects.js';
 import { SHELL_LAUNCHERS } from './shell-launchers.js';
 import { programOf, type ShellPart } from './shell-part.js';
@@ -35,6 +37,9 @@ export const unwrapCommand = (part: ShellPart, stdin: ShellStdin | undefined): U
   if (program === 'env') return unwrapEnv(part);
   const special = SHELL_LAUNCHERS.get(program);
   if (special) return special(part, stdin);
+  if (LOADERS.test(program)) return unwrapLoader(part);
+  const launcher = PROGRAM_LAUNCHERS.get(program) ?? CODE_LAUNCHERS.get(program);
+  if (launcher) return launcher(part);
   const options = WRAPPER_OPTIONS.get(program);
   return options === undefined ? NO_INNER_COMMAND : unwrapPlain(part, options);
 };
@@ -88,6 +93,12 @@ const unwrapShell = (part: ShellPart, stdin: ShellStdin | undefined): UnwrappedC
     return unclearOptions(part, at < 0 ? [] : runsSource(part.words[at + 1], part).inner);
   }
   const [first] = rest;
+  const start = options.get('rcfile') ?? options.get('init-file');
+  if (start?.dynamic === true || STDIN.test(start?.text ?? ''))
+    return unclearOptions(part, [
+      ...runsSource(first, part).inner,
+      ...(stdin?.text === undefined ? [] : [{ kind: 'source', source: stdin.text } as const]),
+    ]);
   if (options.has('c')) {
     return runsScript(first, part, options);
   }
@@ -172,6 +183,7 @@ const unwrapEnv = (part: ShellPart): UnwrappedCommand => {
   const rest = words.slice(attached === '' ? at + 2 : at + 1);
   // `env -S` has other quoting rules than the shell.
   if (split === undefined || split.dynamic) return unclearOptions(part);
-  const inner = [{ kind: 'source', source: `env ${split.text} ${spellWords(rest)}` } as const];
-  return /[\\'"$#]/.test(split.text) ? unclearOptions(part, inner) : { inner, transparent: true };
+  const inner = [{ kind: 'source', source: `env ${split.text} ${spellWords(rest)}` }] as const;
+  const spaced = [{ ...inner[0], source: inner[0].source.replaceAll('\\_', ' ') }];
+  return /[\\'"$#]/.test(split.text) ? unclearOptions(part, spaced) : { inner, transparent: true };
 };

@@ -3,6 +3,16 @@ import type { WrapperOptions } from './skip-options.js';
 
 const wordsOf = (text: string) => text.split(' ');
 
+const ARCHITECTURES = wordsOf('linux32 linux64 i386 i486 i586 i686 x86_64 uname26');
+
+export const SETARCH: WrapperOptions = {
+  flags: 'vRFZLXBIST3',
+  values: 'p',
+  long: wordsOf(
+    'verbose addr-no-randomize fdpic-funcptrs mmap-page-zero addr-compat-layout read-implies-exec 32bit short-inode whole-seconds sticky-timeouts 3gb 4gb uname-2.6',
+  ),
+};
+
 /** Options by name of the program. */
 export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOptions>(
   [
@@ -157,6 +167,58 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         longValues: wordsOf('command log-in log-out log-io'),
       },
     ],
+    ...ARCHITECTURES.map((name) => [name, SETARCH] as const),
+    [
+      'prlimit',
+      {
+        flags: '',
+        values: 'o',
+        stops: 'p',
+        optional: 'cdefilmnqrstuvxyp',
+        long: wordsOf('noheadings raw verbose'),
+        longValues: wordsOf(
+          'output core data nice fsize sigpending memlock rss nofile msgqueue rtprio stack cpu nproc as locks rttime',
+        ),
+      },
+    ],
+    [
+      'setpriv',
+      {
+        flags: 'd',
+        values: '',
+        opaque: true,
+        long: wordsOf('dump clear-groups keep-groups init-groups no-new-privs nnp reset-env'),
+        longValues: wordsOf(
+          'ambient-caps inh-caps bounding-set ruid euid reuid rgid egid regid groups securebits pdeathsig selinux-label apparmor-profile',
+        ),
+      },
+    ],
+    ['choom', { flags: '', values: 'np', stops: 'p', longValues: ['adjust', 'pid'] }],
+    [
+      'uclampset',
+      { flags: 'asv', values: 'mMp', stops: 'p', long: wordsOf('all-tasks system reset-on-fork') },
+    ],
+    ['runcon', { flags: 'c', values: 'turl', positional: 1, opaque: true }],
+    [
+      'numactl',
+      {
+        flags: 'as',
+        values: 'imNCpP',
+        longValues: wordsOf('interleave membind cpunodebind physcpubind'),
+      },
+    ],
+    ['cpulimit', { flags: 'izqv', values: 'lpPe', stops: 'p' }],
+    ['fakeroot', { flags: 'u', values: 'lsifbc' }],
+    ['faketime', { flags: 'mf', values: '', positional: 1 }],
+    ['xvfb-run', { flags: 'al', values: 'efnpsw' }],
+    ['dbus-run-session', { flags: '', values: '' }],
+    ['chronic', { flags: 'ev', values: '' }],
+    ['sem', { flags: 'k', values: 'jn', long: ['fg'] }],
+    ['catchsegv', { flags: '', values: '' }],
+    ['torsocks', { flags: 'i', values: 'uaP' }],
+    ['proxychains', { flags: 'q', values: 'f' }],
+    ['proxychains4', { flags: 'q', values: 'f' }],
+    ['valgrind', { flags: 'qvd', values: '' }],
     [
       'chroot',
       {

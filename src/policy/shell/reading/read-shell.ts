@@ -6,6 +6,7 @@
  * gives to variables, descriptors and substitutions, to find the unknown text.
  */
 import type { ShellEnvironment, ShellPart, ShellReading } from '../shell-part.js';
+import { MAX_TEXTS } from '../values/shell-values.js';
 import { ShellReader } from './shell-reader.js';
 import { LimitExceeded } from './word-reader.js';
 
@@ -43,10 +44,13 @@ const rebuild = (
   earlier: ShellReader,
 ): readonly ShellPart[] => {
   const parts: ShellPart[] = [];
-  for (let variant = 0; variant < earlier.values.variants; variant++) {
+  let { variants } = earlier.values;
+  for (let variant = 0; variant < variants; variant++) {
     const reader = new ShellReader(cwd, environment, { earlier, variant });
     readWith(reader, source, cwd);
     parts.push(...reader.parts);
+    // A rebuilt reading knows more values.
+    variants = Math.min(Math.max(variants, reader.values.variants), MAX_TEXTS);
   }
   return parts;
 };

@@ -33,22 +33,23 @@ import {
   UNREACHED,
   withIncompleteDirs,
 } from '../shell-cwd.js';
-import { programOf, type ShellPart } from '../shell-part.js';
+import { argumentsOf, type ShellPart } from '../shell-part.js';
 import { assignmentWord, forgetAssigned, plainWord, UNKNOWN } from '../shell-word.js';
-import { SHELL_PROGRAMS } from '../unwrap-command.js';
-import { spellUnknown } from '../values/evaluator.js';
-import { inputOf, outputOf } from '../values/printed-text.js';
+import { inputOf } from '../values/printed-text.js';
 import { processOf, type StreamReader } from '../values/shell-streams.js';
-import type { KnownText } from '../values/shell-values.js';
+import { fileKey, type KnownText } from '../values/shell-values.js';
 import { textsOfWord } from '../values/value-tracker.js';
 import { withGuessedProgram } from '../values/with-guessed-program.js';
-import { MAX_DEPTH, MAX_SOURCE_LENGTH, WordReader } from './word-reader.js';
+import { OutputReader, withoutOutput } from './output-reader.js';
+import { MAX_DEPTH, MAX_SOURCE_LENGTH } from './word-reader.js';
 
-export class ShellReader extends WordReader {
+export class ShellReader extends OutputReader {
   /** True while the readers of an output are analysed. Their own output is not followed again. */
   private isFeeding = false;
   /** Standard input after an `exec` that replaces it. */
   private inherited: CommandContext['stdin'];
+  /** Names of the functions whose calls are read. */
+  private readonly calls = new Set<string>();
 
   source(text: string, context: CommandContext): ShellCwd {
     if (text.length > MAX_SOURCE_LENGTH) return this.giveUp('is too long');
@@ -131,7 +132,16 @@ export class ShellReader extends WordReader {
     const inner = this.withInput(node.redirects, found.input, context);
     const cwd = this.readNode(node.command, inner);
     const printed = this.printedBy(node.command, inner.printed);
-    this.feed(found.readers, this.parts.slice(start), context, printed);
+    const isFed = this.isRebuilding && !this.isFeeding;
+    const readers = [...found.readers, ...(isFed ? this.streams.readersOf(node.redirects) : [])];
+    this.feed(readers, this.parts.slice(start), context, printed);
+    if (this.isRebuilding)
+      this.values.keepFiles(
+        node.redirects,
+        printed?.text ?? '',
+        (word) => this.readWord(word).text,
+      );
+    this.noteFiles(redirects);
     return cwd;
   }
 
@@ -172,6 +182,7 @@ export class ShellReader extends WordReader {
 
   private defineFunction(name: string, body: SyntaxNode, context: CommandContext): ShellCwd {
     this.functions.add(name);
+    this.values.bodies.set(name, body);
     this.hasRepeats = true;
     // The function replaces any program of its name from here on.
     this.add({ ...this.emptyPart(context), words: [plainWord('function'), plainWord(name)] });
@@ -204,11 +215,6 @@ export class ShellReader extends WordReader {
     return { ok: context.dirs, failed: context.dirs };
   }
 
-  /** Returns the output of a command. Undefined if its text does not tell it. */
-  private printedBy(node: SyntaxNode, input: KnownText | undefined): KnownText | undefined {
-    return this.isRebuilding ? outputOf(node, input, this.scope) : undefined;
-  }
-
   private readCommand(node: Command, context: CommandContext): ShellCwd {
     const { input, readers } = this.addSubstitutions([node], context);
     const inner = this.withInput(node.redirects, input, context);
@@ -239,27 +245,43 @@ export class ShellReader extends WordReader {
     const cwd = this.isRebuilding
       ? this.readRebuilt(node, part, inner)
       : this.readSimple(part, inner);
+    if (this.isRebuilding) this.readLines(node.name, inner);
+    this.readCall(part, inner);
+    this.keepOutput(node, part, context);
     const sources = [...part.pipedFrom, ...this.parts.slice(start)];
     const isFed = this.isRebuilding && !this.isFeeding;
     const all = [...readers, ...(isFed ? this.streams.readersOf(node.redirects) : [])];
-    if (all.length > 0) this.feed(all, sources, context, this.printedBy(node, context.printed));
+    if (all.length > 0) {
+      this.feed(all, sources, context, this.printedBy(withoutOutput(node), context.printed));
+    }
     const last = words.at(-1);
     if (last !== undefined) this.values.assignLastWord(textsOfWord(last));
     return cwd;
   }
 
-  /** Reads a command with the text that its descriptors carry. */
+  /** Reads the body of a function that gets the input of its call. */
+  private readCall(part: ShellPart, context: CommandContext): void {
+    const name = part.words[0]?.text ?? '';
+    const body = this.values.bodies.get(name);
+    const hasInput = context.stdin !== undefined || context.pipedFrom.length > 0;
+    if (body === undefined || !hasInput || this.calls.has(name)) return;
+    this.calls.add(name);
+    const dirs = withIncompleteDirs(context.dirs);
+    const called = { ...context, dirs, depth: context.depth + 1 };
+    if (body.type === 'CompoundList' || isCommandNode(body))
+      this.values.inRepeat(() => this.readNode(body, called));
+    this.calls.delete(name);
+  }
+
+  /** Reads a command with the text that its descriptors carry, and the file that it runs. */
   private readRebuilt(node: Command, part: ShellPart, context: CommandContext): ShellCwd {
-    const program = programOf(part) ?? '';
-    const isShell = SHELL_PROGRAMS.has(program) || /^(?:source|\.)$/.test(program);
-    if (program === 'exec' && part.words.length === 1)
-      this.streams.keep(node.redirects, this.scope);
-    const text = this.streams.inputOf(node, isShell, this.scope) ?? context.printed?.text;
-    if (text === undefined) return this.readSimple(part, context);
-    const words = isShell
-      ? part.words.map((word) => (PIPE_FILE.test(word.text) ? plainWord('/dev/stdin') : word))
-      : part.words;
-    return this.readSimple({ ...part, words }, { ...context, stdin: { text: spellUnknown(text) } });
+    const script = this.values.files.get(fileKey(part.words[0]?.text ?? ''));
+    if (script !== undefined) {
+      this.tracker.trackArguments(argumentsOf(part));
+      this.source(script, { ...context, depth: context.depth + 1 });
+    }
+    const known = this.withKnownInput(node, part, context);
+    return this.readSimple(known.part, known.context);
   }
 
   /** Reads the commands that get the output of a command. */
@@ -366,8 +388,6 @@ export class ShellReader extends WordReader {
     return { input, readers };
   }
 }
-
-const PIPE_FILE = /^(?:\0|\/dev\/fd\/\d+|\/proc\/(?:self|\$\$)\/fd\/\d+)$/;
 
 const isCommandNode = (node: SyntaxNode): node is CommandNode => COMMAND_NODES.has(node.type);
 

@@ -1,8 +1,9 @@
 /** Collects the parts of a command line: words, hidden effects, and text that the shell evaluates again. */
 import type { Assignment, SyntaxNode, Word } from 'unbash';
+import { commandsInCode } from '../code-launchers.js';
 import { hiddenEffects } from '../hidden-effects.js';
 import type { CommandContext } from '../read-redirects.js';
-import type { ShellEnvironment, ShellPart } from '../shell-part.js';
+import { programOf, type ShellEnvironment, type ShellPart } from '../shell-part.js';
 import {
   joinWords,
   plainWord,
@@ -14,12 +15,14 @@ import {
 import { unwrapCommand } from '../unwrap-command.js';
 import type { UnwrappedCommand } from '../unwrapped-command.js';
 import { Evaluator, spellUnknown } from '../values/evaluator.js';
+import { guessOutput } from '../values/guess-output.js';
 import { evaluatedVariable, nodeEvaluations, wordEvaluations } from '../values/node-evaluations.js';
 import { textsOf, valueScope } from '../values/printed-text.js';
 import { rebuildWords, type ValueScope } from '../values/rebuild-words.js';
 import { ShellStreams } from '../values/shell-streams.js';
 import { ShellValues } from '../values/shell-values.js';
 import { textsOfWord, ValueTracker } from '../values/value-tracker.js';
+import { withArguments } from '../values/with-arguments.js';
 
 /** In characters. */
 export const MAX_SOURCE_LENGTH = 128 * 1024;
@@ -30,6 +33,9 @@ const LET = [plainWord('let'), unknownWord(false)];
 
 /** Stops an analysis that would take too long. */
 export class LimitExceeded extends Error {}
+
+/** Programs that take words or values from their input. */
+const READS = new Set('read mapfile readarray xargs make gmake'.split(' '));
 
 export interface ReaderOptions {
   /** Former reading of the same command line. Its values are known from the start. */
@@ -77,6 +83,7 @@ export abstract class WordReader {
       ['PWD', cwd],
     ]);
     this.values = new ShellValues([...this.variables, ['IFS', ' ']], options?.earlier.values);
+    if (options?.variant !== undefined) this.values.guess = guessOutput;
     this.functions = new Set(options?.earlier.functions);
     this.aliases = new Map(options?.earlier.aliases);
     this.evaluator = new Evaluator({
@@ -110,6 +117,14 @@ export abstract class WordReader {
   /** Unwraps a command. A reader that rebuilds also unwraps text with unknown stretches. */
   protected unwrap(part: ShellPart, stdin: CommandContext['stdin']): UnwrappedCommand {
     const unwrapped = unwrapCommand(part, stdin);
+    const guessed = commandsInCode(part, stdin?.text);
+    this.hasGuesses ||= guessed.length > 0;
+    if (this.isRebuilding && guessed.length > 0) {
+      const sources = guessed.map((source) => ({ kind: 'source', source }) as const);
+      return { ...unwrapped, inner: [...unwrapped.inner, ...sources] };
+    }
+    if (this.isRebuilding && programOf(part) === 'xargs' && stdin?.text !== undefined)
+      return { ...unwrapped, inner: withArguments(unwrapped.inner, stdin.text) };
     if (!this.isRebuilding || unwrapped.doubt === undefined || unwrapped.inner.length > 0)
       return unwrapped;
     const words = part.words.map((word) => ({
@@ -121,6 +136,7 @@ export abstract class WordReader {
 
   /** Reads the arguments that a builtin evaluates, the call of a function, and the call of an alias. */
   protected evaluateWords(part: ShellPart, context: CommandContext): void {
+    this.hasGuesses ||= READS.has(programOf(part) ?? '');
     const deeper = { ...context, depth: context.depth + 1 };
     for (const { kind, word } of wordEvaluations(part))
       this.evaluator.evaluate(kind, textsOfWord(word), deeper);

@@ -10,7 +10,8 @@ import type {
 } from 'unbash';
 import { UNKNOWN } from '../shell-word.js';
 import { expandWord, textOf, type ValueScope } from './rebuild-words.js';
-import { HARMLESS_TEXT, type KnownText, type ShellValues } from './shell-values.js';
+import { resolveEscapes } from './resolve-escapes.js';
+import { fileKey, HARMLESS_TEXT, type KnownText, type ShellValues } from './shell-values.js';
 
 /** Returns the output without its last line ends. Undefined if the text does not tell it. */
 export const printedText = (
@@ -18,12 +19,15 @@ export const printedText = (
   scope: ValueScope,
 ): KnownText | undefined => {
   if (script === undefined) return undefined;
+  const isGuessing = scope.values.guess !== undefined;
+  const inner = isGuessing ? { ...scope, locals: new Map(scope.locals) } : scope;
   const outputs: KnownText[] = [];
   for (const { command } of script.commands) {
-    const found = outputOf(command, undefined, scope);
-    if (found === undefined) return undefined;
-    outputs.push(found);
+    const found = outputOf(command, undefined, inner);
+    if (found !== undefined) outputs.push(found);
+    else if (!isGuessing) return undefined;
   }
+  if (outputs.length === 0 && script.commands.length > 0) return undefined;
   return {
     text: outputs
       .map(({ text }) => text)
@@ -62,7 +66,20 @@ export const outputOf = (
   input: KnownText | undefined,
   scope: ValueScope,
 ): KnownText | undefined => {
+  const { guess } = scope.values;
+  if (guess === undefined) return exactOutputOf(node, input, scope);
+  const isSimple = node.type === 'Pipeline' || node.type === 'Statement';
+  return isSimple ? exactOutputOf(node, input, scope) : guess(node, input, scope);
+};
+
+const exactOutputOf = (
+  node: SyntaxNode,
+  input: KnownText | undefined,
+  scope: ValueScope,
+): KnownText | undefined => {
   switch (node.type) {
+    case 'Statement':
+      return outputOf(node.command, input, scope);
     case 'Command':
       return outputOfCommand(node, inputOf(node.redirects, scope) ?? input, scope);
     case 'Pipeline': {
@@ -105,7 +122,9 @@ export const inputOf = (
     return { text: `${text}\n`, isOpen };
   }
   const [part] = last.target.parts ?? [];
-  return part?.type === 'ProcessSubstitution' ? printedText(part.script, scope) : undefined;
+  if (part?.type === 'ProcessSubstitution') return printedText(part.script, scope);
+  const text = scope.values.files.get(fileKey(textOf(last.target, scope).text));
+  return text === undefined ? undefined : { text, isOpen: true };
 };
 
 const hereText = ({ body, delimiter }: HereDoc, scope: ValueScope): KnownText => {
@@ -124,7 +143,8 @@ const hereText = ({ body, delimiter }: HereDoc, scope: ValueScope): KnownText =>
   return { text: texts.join(''), isOpen };
 };
 
-const outputOfCommand = (
+/** Returns the output of a simple command, without regard to its redirected output. */
+export const outputOfCommand = (
   node: Command,
   input: KnownText | undefined,
   scope: ValueScope,
@@ -140,6 +160,7 @@ const outputOfCommand = (
     .map(({ text: word }) => word);
   const text = PRINTERS.get(program.replace(/^.*\//s, ''))?.(words, input);
   if (text !== undefined) return { text, isOpen: isOpen || (input?.isOpen ?? false) };
+  if (scope.values.guess !== undefined) return undefined;
   return printsNumber(program, words) && (!isOpen || program === 'stat')
     ? HARMLESS_TEXT
     : undefined;
@@ -164,10 +185,13 @@ const printf: Printer = (words) => {
   do {
     const count = values.length;
     text += resolveEscapes(format).replaceAll(
-      /%([-+ #0]*\d*(?:\.\d+)?)([a-zA-Z%])/g,
-      (_, __, kind) => {
+      /%[-+ #0]*\d*(?:\.(\d+))?([a-zA-Z%])/g,
+      (_, length, kind) => {
         if (kind === '%') return '%';
-        const value = values.shift() ?? '';
+        const value = (values.shift() ?? '').slice(
+          0,
+          kind === 'c' ? 1 : Number(length ?? Infinity),
+        );
         return kind === 'b' ? resolveEscapes(value) : value;
       },
     );
@@ -175,19 +199,6 @@ const printf: Printer = (words) => {
   } while (values.length > 0 && text.length < 10_000);
   return text;
 };
-
-/** Resolves `\n`, `\x41`, `\101` and the like. */
-const resolveEscapes = (text: string): string =>
-  text.replaceAll(
-    /\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{1,4})|0?([0-7]{1,3})|([abefnrtv\\]))/g,
-    (_, hex, unicode, octal, letter) => {
-      if (hex ?? unicode) return String.fromCharCode(Number.parseInt(hex ?? unicode, 16));
-      if (octal) return String.fromCharCode(Number.parseInt(octal, 8));
-      return LETTERS[letter] ?? '';
-    },
-  );
-
-const LETTERS: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '\\': '\\' };
 
 const passes: Printer = (words, input) =>
   words.every((word) => /^-./.test(word) || word === '-') ? input?.text : undefined;
@@ -225,13 +236,17 @@ const translates: Printer = ([from = '', to = ''], input) => {
   });
 };
 
+const CLASSES: Readonly<Record<string, string>> = { upper: 'A-Z', lower: 'a-z', digit: '0-9' };
+
 /** Spells `a-e` as `abcde`. */
 const spellRange = (text: string): string =>
-  text.replaceAll(/([\s\S])-([\s\S])/g, (_, first: string, last: string) => {
-    const [start, end] = [first.charCodeAt(0), last.charCodeAt(0)];
-    const count = Math.max(0, Math.min(end - start + 1, 256));
-    return String.fromCharCode(...Array.from({ length: count }, (__, index) => start + index));
-  });
+  text
+    .replaceAll(/\[:(upper|lower|digit):\]/g, (_, name: string) => CLASSES[name] ?? '')
+    .replaceAll(/([\s\S])-([\s\S])/g, (_, first: string, last: string) => {
+      const [start, end] = [first.charCodeAt(0), last.charCodeAt(0)];
+      const count = Math.max(0, Math.min(end - start + 1, 256));
+      return String.fromCharCode(...Array.from({ length: count }, (__, index) => start + index));
+    });
 
 const PRINTERS: ReadonlyMap<string, Printer> = new Map<string, Printer>([
   ['echo', echo],
@@ -262,14 +277,16 @@ const printsNumber = (program: string, words: readonly string[]): boolean => {
     case 'stat':
       return /^(?:-c|-f|--format)=?%[sYXZzm]$/.test(words.slice(0, -1).join(''));
     case 'seq':
-    case 'nproc':
     case 'expr':
     case 'date':
+    case 'mktemp':
+      // They print text of their arguments: a format, a match or a template.
+      return words.every((word) => !/[[$`]/.test(word));
+    case 'nproc':
     case 'id':
     case 'uname':
     case 'arch':
     case 'whoami':
-    case 'mktemp':
       return true;
     default:
       return false;

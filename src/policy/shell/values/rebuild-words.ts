@@ -11,6 +11,7 @@ import {
   type WordPart,
 } from 'unbash';
 import { type ShellWord, UNKNOWN } from '../shell-word.js';
+import { changedText } from './changed-text.js';
 import { HARMLESS_TEXT, type KnownText, OPEN_TEXT, type ShellValues } from './shell-values.js';
 
 /** Selects a single value of each variable. */
@@ -21,6 +22,8 @@ export interface ValueScope {
   /** True for the values of the whole command line. */
   readonly everywhere: boolean;
   readonly depth: number;
+  /** Variables of a substitution whose output is guessed. */
+  readonly locals?: Map<string, KnownText>;
   /** Returns the output of a substitution. Undefined if the text does not tell it. */
   readonly printed: (script: ParsedScript, scope: ValueScope) => KnownText | undefined;
 }
@@ -29,7 +32,7 @@ const MAX_DEPTH = 12;
 
 /** Returns the text of the word as a single field. */
 export const textOf = (word: Word, scope: ValueScope): KnownText => {
-  const fields = new Fields();
+  const fields = new Fields(false);
   addWord(fields, word, scope);
   return { text: fields.joined(), isOpen: fields.isOpen };
 };
@@ -81,9 +84,15 @@ class Fields {
   private draft = '';
   private hasText = false;
   private readonly globs = new Set<number>();
+  private readonly splits: boolean;
+
+  /** `splits` is false for text that stays a single field, as in an assignment. */
+  constructor(splits = true) {
+    this.splits = splits;
+  }
 
   add(text: string, isQuoted: boolean): void {
-    if (isQuoted) {
+    if (isQuoted || !this.splits) {
       this.draft += text;
       this.hasText = true;
       return;
@@ -185,7 +194,9 @@ const addKnown = (fields: Fields, { text, isOpen }: KnownText, isQuoted: boolean
 };
 
 /** Returns the value of a variable. A variable that the command line never sets belongs to the person. */
-const variable = (name: string, { values, variant, everywhere }: ValueScope): KnownText => {
+const variable = (name: string, { values, variant, everywhere, locals }: ValueScope): KnownText => {
+  const local = locals?.get(name);
+  if (local !== undefined) return local;
   const texts = values.textsOf(name, everywhere);
   return texts?.[Math.min(variant, texts.length - 1)] ?? HARMLESS_TEXT;
 };
@@ -197,66 +208,29 @@ const parameter = (part: ParameterExpansionPart, scope: ValueScope): KnownText =
   const inner = deeper(scope);
   if (inner === undefined) return OPEN_TEXT;
   if (part.prefix === '#') return HARMLESS_TEXT;
-  const name = part.index === undefined ? part.parameter : `${part.parameter}[${part.index.text}]`;
+  const name =
+    part.index === undefined ? part.parameter : elementName(part.parameter, part.index, inner);
   const direct = variable(isAssigned(name, inner) ? name : `${part.parameter}[@]`, inner);
-  const value = part.prefix === '!' ? indirect(direct, inner) : direct;
-  const { operation } = part;
-  if (operation === undefined) return value;
-  const isKnown = !value.text.includes(UNKNOWN);
-  const plain = (word: Word | undefined) => (word === undefined ? '' : textOf(word, inner).text);
-  const derived = (text: string): KnownText => ({ text, isOpen: value.isOpen });
-  switch (operation.type) {
-    case 'Default':
-      if (/[-=]$/.test(operation.operator) && isKnown && value.text !== '') return value;
-      return /[-=+]$/.test(operation.operator) ? textOf(operation.operand, inner) : value;
-    case 'Slice': {
-      const [offset, length] = [plain(operation.offset), plain(operation.length)].map(Number);
-      if (!isKnown || offset === undefined || !(offset >= 0)) return { ...value, text: UNKNOWN };
-      return derived(
-        operation.length === undefined
-          ? value.text.slice(offset)
-          : value.text.slice(offset, offset + (length ?? 0)),
-      );
-    }
-    case 'Replace': {
-      const pattern = plain(operation.pattern);
-      const by = textOf(operation.replacement, inner);
-      if (!isKnown || /[*?[\\]/.test(pattern) || pattern === '')
-        return { text: UNKNOWN, isOpen: value.isOpen || by.isOpen || !isPlain(value, by) };
-      const text =
-        operation.operator === '//'
-          ? value.text.replaceAll(pattern, () => by.text)
-          : value.text.replace(pattern, () => by.text);
-      return { text, isOpen: value.isOpen || by.isOpen };
-    }
-    case 'Remove': {
-      const cut = plain(operation.operand);
-      if (!isKnown || /[*?[\\]/.test(cut))
-        return { text: UNKNOWN, isOpen: value.isOpen || !isPlain(value) };
-      if (operation.operator.startsWith('#'))
-        return derived(value.text.startsWith(cut) ? value.text.slice(cut.length) : value.text);
-      return derived(
-        value.text.endsWith(cut) ? value.text.slice(0, value.text.length - cut.length) : value.text,
-      );
-    }
-    case 'CaseModification': {
-      const isUpper = operation.operator.startsWith('^');
-      const convert = (text: string) => (isUpper ? text.toUpperCase() : text.toLowerCase());
-      return derived(
-        operation.operator.length === 2
-          ? convert(value.text)
-          : convert(value.text.slice(0, 1)) + value.text.slice(1),
-      );
-    }
-    case 'Names':
-      return HARMLESS_TEXT;
-    default:
-      return value;
-  }
+  const found = part.prefix === '!' ? indirect(direct, inner) : direct;
+  const value = isList(part) ? { ...found, text: found.text.trim() } : found;
+  return part.operation === undefined
+    ? value
+    : changedText(value, part.operation, {
+        isList: isList(part),
+        isArguments: part.parameter === '@',
+        textOf: (word) => textOf(word, inner),
+      });
+};
+
+/** Returns the name of an array element, with a negative index counted from the end. */
+const elementName = (array: string, index: Word, scope: ValueScope): string => {
+  const key = index.parts === undefined ? index.text : textOf(index, scope).text;
+  const back = /^-\d+$/.test(key) ? Number(key) : 0;
+  if (back === 0) return `${array}[${key}]`;
+  let length = 0;
+  while (isAssigned(`${array}[${length}]`, scope)) length++;
+  return `${array}[${length + back}]`;
 };
 
 const indirect = (name: KnownText, scope: ValueScope): KnownText =>
   name.text.includes(UNKNOWN) ? name : variable(name.text, scope);
-
-/** True if no value contains a substitution, so that no part of the values does. */
-const isPlain = (...known: readonly KnownText[]) => known.every(({ text }) => !/[$`]/.test(text));

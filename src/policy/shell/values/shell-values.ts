@@ -4,7 +4,10 @@
  * They make a ruling stricter, never looser: they find the command that `x=rm; $x -rf /` runs, and the doubt in
  * `x=$(cat file); echo $((x))`, which runs code in the file.
  */
+import { normalize } from 'node:path';
+import type { Redirection, SyntaxNode, Word } from 'unbash';
 import { UNKNOWN } from '../shell-word.js';
+import type { ValueScope } from './rebuild-words.js';
 
 /** One possible value. */
 export interface KnownText {
@@ -23,7 +26,20 @@ export const MAX_TEXTS = 8;
 /** In characters. A longer value counts as unknown, because `x+=$x` doubles it. */
 const MAX_TEXT_LENGTH = 4 * 1024;
 
+/** In characters. */
+const MAX_FILE_LENGTH = 32 * 1024;
+
 type Texts = readonly KnownText[];
+
+/** Returns the output that a command may have. Undefined if nothing is known about it. */
+type Guess = (
+  node: SyntaxNode,
+  input: KnownText | undefined,
+  scope: ValueScope,
+) => KnownText | undefined;
+
+/** Returns the same key for `a` and `./a`. */
+export const fileKey = (path: string): string => normalize(path);
 
 export class ShellValues {
   private present: Map<string, Texts>;
@@ -34,6 +50,15 @@ export class ShellValues {
   variants: number;
   /** True if the command line assigns a value. */
   hasAssigned = false;
+  /** Set while a command line is rebuilt. */
+  guess: Guess | undefined;
+  guessSteps = 0;
+  /** Texts that the command line writes to files, by `fileKey`. Only while a command line is rebuilt. */
+  readonly files = new Map<string, string>();
+  /** Variables that `declare -n` makes another name of a variable. */
+  readonly references = new Map<string, string>();
+  /** Bodies of functions by name. */
+  readonly bodies = new Map<string, SyntaxNode>();
 
   /** `earlier` are all values of a former reading of the same command line. */
   constructor(initial: Iterable<readonly [string, string]>, earlier?: ShellValues) {
@@ -51,7 +76,9 @@ export class ShellValues {
   }
 
   /** Returns the values at this place, or of the whole command line. Undefined if it assigns none. */
-  textsOf(name: string, everywhere = false): Texts | undefined {
+  textsOf(variable: string, everywhere = false): Texts | undefined {
+    const target = this.references.get(variable) ?? '';
+    const name = /^[A-Za-z_]\w*$/.test(target) ? target : variable;
     return everywhere || this.repeats > 0
       ? (this.all.get(name) ?? this.present.get(name))
       : this.present.get(name);
@@ -66,6 +93,24 @@ export class ShellValues {
     const all = union(this.all.get(name) ?? [], bounded);
     this.all.set(name, all);
     this.variants = Math.max(this.variants, all.length);
+  }
+
+  /** Records text that is redirected to files. Returns false if it is redirected to none. */
+  keepFiles(
+    redirects: readonly Redirection[],
+    text: string,
+    read: (word: Word) => string,
+  ): boolean {
+    let isKept = false;
+    for (const redirect of redirects) {
+      if (redirect.type !== 'Redirect' || redirect.target === undefined) continue;
+      if (!/^(?:&?>>?|>\|)$/.test(redirect.operator) || descriptorOf(redirect) !== 1) continue;
+      if (redirect.target.parts?.[0]?.type === 'ProcessSubstitution') continue;
+      const key = fileKey(read(redirect.target));
+      this.files.set(key, ((this.files.get(key) ?? '') + text).slice(0, MAX_FILE_LENGTH));
+      isKept = true;
+    }
+    return isKept;
   }
 
   /** Sets `$_`, which is the last word of the command before. */
@@ -104,6 +149,9 @@ export class ShellValues {
     }
   }
 }
+
+const descriptorOf = ({ descriptor }: Redirection): number =>
+  descriptor?.type === 'FileDescriptor' ? descriptor.value : 1;
 
 const union = (a: Texts, b: Texts): Texts => {
   const found = new Map([...a, ...b].map((known) => [`${known.isOpen}${known.text}`, known]));

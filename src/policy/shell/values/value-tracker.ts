@@ -1,7 +1,7 @@
 /** Records the values that commands give to variables: assignments, loops, `read`, `printf -v` and arguments. */
 import type { Assignment, Command, SyntaxNode, Word } from 'unbash';
 import { argumentsOf, programOf, type ShellPart } from '../shell-part.js';
-import { type ShellWord, UNKNOWN } from '../shell-word.js';
+import { plainWord, type ShellWord, UNKNOWN } from '../shell-word.js';
 import { inputOf, outputOf, textsOf, valueScope } from './printed-text.js';
 import { type KnownText, MAX_TEXTS, OPEN_TEXT, type ShellValues } from './shell-values.js';
 
@@ -26,19 +26,36 @@ export class ValueTracker {
     if (value.type === 'Word') {
       const texts = textsOf(value, this.values);
       this.assign(index === undefined ? name : `${name}[${index.text}]`, texts, append);
-      if (index !== undefined) this.assign(`${name}[@]`, texts, true);
+      if (index !== undefined) this.addElements(name, texts);
       return;
     }
-    const elements = value.elements.map((element) => textsOf(element, this.values));
-    for (const [at, texts] of elements.entries()) {
-      if (at < MAX_ELEMENTS) this.assign(`${name}[${at}]`, texts.map(withoutSubscript));
+    const elements = value.elements.map((element) => ({
+      texts: textsOf(element, this.values).map(withoutSubscript),
+      key: /^\[([^\]]*)\]\+?=/.exec(element.text)?.[1],
+    }));
+    const start = append ? this.lengthOf(name) : 0;
+    for (const [at, { texts, key = String(start + at) }] of elements.entries()) {
+      if (at < MAX_ELEMENTS) this.assign(`${name}[${key}]`, texts);
     }
     const joined = {
-      text: elements.map(([first]) => first?.text ?? '').join(' '),
-      isOpen: elements.some((texts) => texts.some(({ isOpen }) => isOpen)),
+      text: elements.map(({ texts: [first] }) => first?.text ?? '').join(' '),
+      isOpen: elements.some(({ texts }) => texts.some(({ isOpen }) => isOpen)),
     };
-    for (const key of ['[@]', '[*]']) this.assign(name + key, [joined]);
-    this.assign(name, elements[0] ?? []);
+    if (append) this.addElements(name, [joined]);
+    else for (const key of ['[@]', '[*]']) this.assign(name + key, [joined]);
+    if (start === 0) this.assign(name, elements[0]?.texts ?? []);
+  }
+
+  /** Appends elements to the text of the whole array. */
+  private addElements(name: string, texts: readonly KnownText[]): void {
+    const added = texts.map(({ text, isOpen }) => ({ text: ` ${text}`, isOpen }));
+    for (const key of ['[@]', '[*]']) this.assign(name + key, added, true);
+  }
+
+  private lengthOf(name: string): number {
+    let length = 0;
+    while (this.values.textsOf(`${name}[${length}]`) !== undefined) length++;
+    return length;
   }
 
   /** Records the values of a loop variable, and of `${x:=y}`. */
@@ -69,17 +86,17 @@ export class ValueTracker {
       case 'typeset':
       case 'local':
       case 'readonly':
-        for (const arg of node.args) {
-          if (arg.type === 'Assignment') this.trackAssignment(arg);
-        }
+        this.trackDeclared(node, argumentsOf(part));
+        return;
+      case 'shift':
+        this.trackShift(Number(argumentsOf(part)[0]?.text ?? 1));
         return;
       case 'read':
         this.trackRead(node, part, printed);
         return;
       case 'mapfile':
       case 'readarray': {
-        const name = lastName(part) ?? 'MAPFILE';
-        for (const key of ['', '[@]', '[*]']) this.assign(name + key, [OPEN_TEXT]);
+        this.trackLines(lastName(part) ?? 'MAPFILE', this.inputsOf(node, printed));
         return;
       }
       case 'printf':
@@ -93,6 +110,51 @@ export class ValueTracker {
     }
   }
 
+  /** Records `declare "x=y"`, where a quoted word assigns too, and `declare -n x=y`. */
+  private trackDeclared(node: Command, words: readonly ShellWord[]): void {
+    for (const arg of node.args) {
+      if (arg.type === 'Assignment') this.trackAssignment(arg);
+    }
+    const isReference = words.some(({ text }) => /^-\w*n/.test(text));
+    for (const word of words) {
+      const [, name, target = ''] = /^([A-Za-z_]\w*)=(.*)$/s.exec(word.text) ?? [];
+      if (name === undefined) continue;
+      if (isReference) this.values.references.set(name, target);
+      const isWord = node.args.every((arg) => arg.type === 'Word' || arg.name !== name);
+      if (!isWord || isReference) continue;
+      const values = textsOfWord(word).map(({ text, isOpen }) => ({
+        text: text.replace(/^[^=]*=/s, ''),
+        isOpen,
+      }));
+      this.assign(name, values);
+    }
+  }
+
+  private trackShift(count: number): void {
+    const texts = this.values.textsOf('@') ?? [];
+    const [known] = texts;
+    if (known === undefined || !(count > 0)) return;
+    const isOpen = texts.some((text) => text.isOpen);
+    this.trackArguments(
+      known.text
+        .split(/\s+/)
+        .slice(count)
+        .map((text) => ({ ...plainWord(text), values: [{ text, isOpen }] })),
+    );
+  }
+
+  /** Records an array with an element for each line. */
+  private trackLines(name: string, inputs: readonly KnownText[]): void {
+    for (const key of ['', '[@]', '[*]']) this.assign(name + key, inputs);
+    const [{ text, isOpen } = OPEN_TEXT] = inputs;
+    for (const [at, line] of text.split('\n').slice(0, MAX_ELEMENTS).entries())
+      this.assign(`${name}[${at}]`, [{ text: line, isOpen }]);
+  }
+
+  private inputsOf(node: Command, printed: KnownText | undefined): readonly KnownText[] {
+    return this.scopes().map((scope) => inputOf(node.redirects, scope) ?? printed ?? OPEN_TEXT);
+  }
+
   private trackSet(words: readonly ShellWord[]): void {
     const end = words.findIndex(({ text }) => text === '--');
     const first = words.findIndex(({ text }) => !/^[-+]/.test(text));
@@ -102,10 +164,7 @@ export class ValueTracker {
 
   private trackRead(node: Command, part: ShellPart, printed: KnownText | undefined): void {
     const names = argumentsOf(part).filter(({ text }) => /^[A-Za-z_]\w*$/.test(text));
-    const inputs = this.scopes().map(
-      (scope) => inputOf(node.redirects, scope) ?? printed ?? OPEN_TEXT,
-    );
-    const lines = inputs.map(({ text, isOpen }) => ({
+    const lines = this.inputsOf(node, printed).map(({ text, isOpen }) => ({
       text: text.replace(/\n.*$/s, '').trim(),
       isOpen,
     }));
@@ -135,10 +194,10 @@ export class ValueTracker {
     const { type, name: program, prefix, pos, end } = node;
     const args = node.args.filter((_, index) => index !== at - 1 && index !== at);
     const bare = { type, name: program, prefix, suffix: args, args, redirects: [], pos, end };
-    this.assign(
-      name,
-      this.scopes().map((scope) => outputOf(bare, undefined, scope) ?? OPEN_TEXT),
-    );
+    const texts = this.scopes().map((scope) => outputOf(bare, undefined, scope) ?? OPEN_TEXT);
+    this.assign(name, texts);
+    const [, array] = /^(\w+)\[0\]$/.exec(name) ?? [];
+    if (array !== undefined) this.assign(array, texts);
   }
 
   /** Records the arguments of a function or a script. */
