@@ -128,6 +128,7 @@ export const questionNamed = (questions: readonly OpenQuestion[], query: string)
 
 const OTHER_KEYS =
   'the session that asks accepts other keys than yours (`personKeys` in its settings)';
+const UNCONFIRMED = 'The process that asks has not confirmed the answer yet.';
 const NOT_BELIEVED =
   'The answer was not accepted: the process that asks refused its signature. It accepts other keys than yours, or the stored question differs from its question.';
 
@@ -180,9 +181,9 @@ export const answerQuestion = async (
     const outcome = winner === undefined ? await questionOutcome(store, id) : tooLateText(winner);
     return { ok: false, sentence: outcome ?? 'The question is not open.', agent };
   }
-  if ((await answerVerdict(store, session.id, signed)) === 'refused') {
-    return { ok: false, sentence: NOT_BELIEVED, agent };
-  }
+  const verdict = await answerVerdict(store, session.id, signed);
+  if (verdict === 'refused') return { ok: false, sentence: NOT_BELIEVED, agent };
   const verb = answer.behavior === 'allow' ? 'Allowed' : 'Denied';
-  return { ok: true, sentence: `${verb}: ${question.tool} of ${agent}.`, agent };
+  const unconfirmed = verdict === 'pending' ? ` ${UNCONFIRMED}` : '';
+  return { ok: true, sentence: `${verb}: ${question.tool} of ${agent}.${unconfirmed}`, agent };
 };

@@ -32,6 +32,13 @@ const askInSession = async () => {
   return { session, decisions, allow };
 };
 
+test('an answer that the process that asks has not checked yet is called unconfirmed', async () => {
+  const { allow } = await askInSession();
+  const { ok, sentence } = await allow();
+  expect(ok).toBe(true);
+  expect(sentence).toContain('has not confirmed the answer yet');
+});
+
 describe('an answer to a session that ended after its question was read', () => {
   test('is refused with the earlier answer', async () => {
     const { session, decisions, allow } = await askInSession();
