@@ -1,14 +1,14 @@
 /** Finds the files that the configuration of a repository includes or runs. */
-import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { GitCommand } from '../git/git-command.js';
+import { statOf } from './mount-plan.js';
 import type { Placeholder } from './placeholders.js';
 
 const CONFIG_BYTES = 1024 * 1024;
 
 /** Keys whose values git runs as commands. */
 const PROGRAMS =
-  /^(?:core\.(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy|alternaterefscommand)|sequence\.editor|diff\.external|interactive\.difffilter|gpg\.(?:.*\.)?program|credential\.(?:.*\.)?helper|filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:command|textconv)|merge\..*\.driver|(?:merge|diff)tool\..*\.(?:cmd|path)|hook\..*\.command|trailer\..*\.(?:cmd|command)|pager\..*|alias\..*)$/s;
+  /^(?:core\.(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy|alternaterefscommand)|sequence\.editor|diff\.external|interactive\.difffilter|gpg\.(?:.*\.)?program|gpg\.ssh\.defaultkeycommand|credential\.(?:.*\.)?helper|submodule\..*\.update|tar\..*\.command|sendemail\..*cmd|filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:command|textconv)|merge\..*\.driver|(?:merge|diff)tool\..*\.(?:cmd|path)|hook\..*\.command|trailer\..*\.(?:cmd|command)|pager\..*|alias\..*)$/s;
 const INCLUDES = /^include(?:if\..*)?\.path$/s;
 
 /** Returns an empty list without a usable git. `home` is the user's home folder. */
@@ -35,9 +35,22 @@ export const gitConfigTargets = async (
   return targets;
 };
 
-/** Returns the words of a command that are files below `top`. */
-const programsIn = (command: string, top: string): readonly Placeholder[] =>
-  command
-    .split(/[\s"'!;&|()]+/)
-    .filter((word) => word.includes('/') && existsSync(resolve(top, word)))
-    .map((word) => ({ path: resolve(top, word), kind: 'file' }));
+/**
+ * Returns the words of a command that are files below `top`, and programs and scripts with a path that do not exist
+ * yet. An empty folder takes the place of a missing file, because git adds no empty folder to a commit.
+ */
+const programsIn = (command: string, top: string): readonly Placeholder[] => {
+  const words = command.split(/[\s"'!;&|()]+/).filter((word) => word !== '');
+  return words.flatMap((word, at): readonly Placeholder[] => {
+    const path = resolve(top, word);
+    const stats = statOf(path);
+    if (stats !== undefined) return stats.isDirectory() ? [] : [{ path, kind: 'file' }];
+    const isProgram = at === 0 || word.startsWith('./') || STARTERS.test(words[at - 1] ?? '');
+    return isProgram && PATH.test(word) ? [{ path, kind: 'folder' }] : [];
+  });
+};
+
+const PATH = /^(?:[\w.@+-]*\/)+[\w.@+-]+$/;
+/** Programs that run the script that the next word names. */
+const STARTERS =
+  /(?:^|\/)(?:(?:ba|da|z|k)?sh|node|python[\d.]*|perl|ruby|php|deno|bun|env|exec|nice|time)$/;

@@ -115,7 +115,7 @@ export class WorkspaceGuard {
   }
 }
 
-/** Files of the home folder that shells and git read. */
+/** Files of the home folder that shells, git and the start of a session read or run. */
 const START_FILES = [
   '.bashrc',
   '.bash_profile',
@@ -129,6 +129,22 @@ const START_FILES = [
   '.config/fish/config.fish',
   '.config/git/config',
   '.gitconfig',
+  '.bash_aliases',
+  '.zlogout',
+  '.kshrc',
+  '.cshrc',
+  '.tcshrc',
+  '.inputrc',
+  '.vimrc',
+  '.npmrc',
+  '.xprofile',
+  '.xinitrc',
+  '.xsession',
+  '.ssh/authorized_keys',
+  '.ssh/config',
+  '.ssh/rc',
+  '.config/autostart',
+  '.config/systemd',
 ];
 
 const restoreLink = ({ path, target }: GuardedLink): readonly string[] => {

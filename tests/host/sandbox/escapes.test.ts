@@ -34,6 +34,8 @@ const TARGETS = [
   '.githooks/post-index-change',
   'shared.gitconfig',
   'tools/clean.sh',
+  'strip.js',
+  'late/clean.sh',
   '.claude/settings.json',
   '.claude/settings.local.json',
   '.claude/hooks/a.sh',
@@ -55,6 +57,7 @@ const setUp = (): SandboxedFolder => {
   git('repo', 'init', '-q', '--template=', '-b', 'main');
   write('repo/a.txt', 'a\n');
   write('repo/tools/clean.sh', '#!/bin/sh\ncat\n', 0o755);
+  write('repo/strip.js', '');
   write('repo/shared.gitconfig', '[alias]\n\tst = status\n');
   write('repo/.githooks/pre-commit', '#!/bin/sh\n', 0o755);
   write('repo/.gitattributes', 'never.txt filter=clean\n');
@@ -81,6 +84,8 @@ const setUp = (): SandboxedFolder => {
   git('repo', 'config', 'core.hooksPath', '.githooks');
   git('repo', 'config', 'include.path', '../shared.gitconfig');
   git('repo', 'config', 'filter.clean.clean', './tools/clean.sh %f');
+  git('repo', 'config', 'filter.strip.clean', 'node strip.js');
+  git('repo', 'config', 'filter.late.clean', 'sh late/clean.sh %f');
   return folder;
 };
 
@@ -288,7 +293,7 @@ needs.describe('bwrap', 'git')('a command in the sandbox that', () => {
     const folder = sandboxedFolder(['home']);
     folder.write('home/.bashrc', 'mine');
     await folder.run(
-      'echo evil > .bashrc; mv .bashrc b; echo evil > .profile; echo evil > .gitconfig; mkdir -p .config/fish .config/git; echo evil > .config/fish/config.fish; echo evil > .config/git/config',
+      'echo evil > .bashrc; mv .bashrc b; echo evil > .profile; echo evil > .gitconfig; mkdir -p .config/fish .config/git; echo evil > .config/fish/config.fish; echo evil > .config/git/config; mkdir -p .ssh .config/autostart; echo evil > .ssh/authorized_keys; echo evil > .ssh/config; echo evil > .config/autostart/a.desktop; echo evil > .bash_aliases',
     );
     expect(folder.listing('home')).toEqual({ 'home/.bashrc': expect.stringContaining('mine') });
   }, 30_000);
