@@ -24,9 +24,23 @@ export const withOrderWarning = <Outcome extends ToolOutcome>(
   return { ...outcome, content: warned };
 };
 
-/** True for the web, for tools that are not built in, and for reports, which defuse themselves. */
-const isFromOutside = ({ tool, request }: ValidCall, { isDefused = false }: ToolOutcome): boolean =>
-  isDefused || tool.kind !== 'builtin' || request.subject.action === 'network';
+/**
+ * True for the web, for tools that are not built in, for reports, which defuse themselves, for commands that use the
+ * network, and for files with large outputs of such tools.
+ */
+const isFromOutside = (
+  { tool, request }: ValidCall,
+  { isDefused = false }: ToolOutcome,
+): boolean => {
+  if (isDefused || tool.kind !== 'builtin') return true;
+  const { action, target } = request.subject;
+  if (action === 'execute') return DOWNLOADS.test(target);
+  return action === 'network' || (action === 'read' && ARTIFACT.test(target));
+};
+
+const DOWNLOADS =
+  /\b(?:curl|wget|aria2c|https?|xh|lynx|w3m|links2?|gh|glab|nc|ncat|socat|ssh)(?=\s)/;
+const ARTIFACT = /\/sessions\/[^/]+\/artifacts(?:\/|$)/;
 
 const textOf = (content: string | readonly ResultBlock[]): string =>
   typeof content === 'string'
