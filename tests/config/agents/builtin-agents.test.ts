@@ -34,6 +34,15 @@ describe('the built-in agents', () => {
     }
   });
 
+  test('name no tools in their roles, because a rule may hide any tool', () => {
+    const named = catalog.agents.flatMap(({ name, prompt }) =>
+      builtinTools
+        .filter((tool) => new RegExp(`\\b${tool.name}\\b(?! (?:enough|the code))`).test(prompt))
+        .map((tool) => `${name}: ${tool.name}`),
+    );
+    expect(named).toEqual([]);
+  });
+
   test('list existing tools and share the prompt of the lead', () => {
     const known = builtinTools.map(({ name }) => name);
     for (const { tools = [], ownPrompt } of catalog.agents) {
