@@ -71,16 +71,16 @@ const anyFanOut: fc.Arbitrary<FanOut> = fc
   .record({
     count: fc.integer({ min: 1, max: 12 }),
     prefixTokens: fc.nat(60_000),
-    part: fc.double({ min: 0, max: 1, noNaN: true }),
+    percent: fc.integer({ min: 0, max: 100 }),
     ownTokens: fc.nat(2_000),
     turns: range(6),
     outputPerTurn: range(2_000),
     resultTokensPerTurn: fc.nat(4_000),
   })
-  .map(({ part, ...given }) => ({
+  .map(({ percent, ...given }) => ({
     ...given,
     model: MODEL,
-    cachedTokens: Math.floor(given.prefixTokens * part),
+    cachedTokens: Math.floor((given.prefixTokens * percent) / 100),
   }));
 
 describe('a cost preview of a fan-out', () => {
