@@ -264,7 +264,9 @@ export const openSessionRewind = async (
   const skeinHome = resolveSkeinHome(host);
   const settings = commandSettings(host, flags, meta.cwd);
   const roots = [...new Set(workspaceRoots(meta.cwd, settings).map(realPath))];
-  const { records } = await store.readJournal(meta.id, meta.lead);
+  const { records, damage } = await store.readJournal(meta.id, meta.lead);
+  for (const text of damage)
+    host.notify(`${text}. A rewind cannot take back changes whose records are missing.`);
   const unsettled: JournalBody[] = [];
   const isHeld = (await store.holder(meta.id)) !== undefined;
   const environment = childEnvironment(host.env, '', tmpdir());

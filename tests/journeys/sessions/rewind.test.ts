@@ -205,6 +205,21 @@ describe('skein rewind', () => {
     expect(tree()).toEqual(end);
   });
 
+  test('names file and line of a damaged journal, whose changes it cannot take back', async () => {
+    const { rewind, skeinHome, session, end, tree } = await twoPrompts();
+    const folder = join(skeinHome, 'sessions', session, 'agents');
+    const journal = join(folder, fs.readdirSync(folder)[0] ?? '');
+    const lines = fs.readFileSync(journal, 'utf8').split('\n');
+    const at = lines.findLastIndex((line) => line.includes('"files.changed"'));
+    fs.writeFileSync(journal, lines.with(at, 'garbage{').join('\n'));
+    const ended = await rewind('--dry-run');
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toContain(`${journal}:${at + 1}`);
+    expect(ended.stderr).toContain('A rewind cannot take back changes whose records are missing.');
+    expect(ended.stdout).not.toContain('bring back old');
+    expect(tree()).toEqual(end);
+  });
+
   test('stores checkpoints that only the owner can read', async () => {
     const { skeinHome } = await twoPrompts();
     const blobs = join(skeinHome, 'checkpoints');
