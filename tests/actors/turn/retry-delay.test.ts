@@ -6,7 +6,7 @@ import { StorageError } from '../../../src/protocol/skein-error.js';
 const noJitter = () => 0;
 
 /** Starts the wait for the second attempt of four. */
-const startWait = (retryAfterMs: number | null, record = (_: object): void => undefined) => {
+const startWait = (retryAfterMs: number | null, onRecord = (): void => undefined) => {
   const seen: object[] = [];
   const wakes: number[] = [];
   const failures: unknown[] = [];
@@ -24,7 +24,7 @@ const startWait = (retryAfterMs: number | null, record = (_: object): void => un
     journal: {
       record: (body: object) => {
         seen.push(body);
-        record(body);
+        onRecord();
       },
       fail: (error: unknown) => void failures.push(error),
     } as never,
