@@ -63,7 +63,8 @@ export const swarmKit = async (arena: Arena): Promise<SwarmKit> => {
 
 export const limitsFor = (width: number): Record<string, string> => ({
   SKEIN_MAX_AGENTS: String(width),
-  SKEIN_MAX_CALLS_PER_MESSAGE: String(width),
+  // Above the default only for wide swarms: a lead also reads 75 files in a message.
+  SKEIN_MAX_CALLS_PER_MESSAGE: String(Math.max(width, 200)),
   SKEIN_MAX_CONCURRENT_AGENTS: String(width),
   SKEIN_MAX_CONCURRENT_REQUESTS: String(width),
 });
