@@ -17,18 +17,33 @@ export const statePaths = (skeinHome: string): readonly string[] => {
 
 /**
  * Returns a function like `realPath` that returns the path below SKEIN_HOME for a file of SKEIN_HOME under another
- * name.
+ * name. Folders are compared once in a turn of the event loop, because a call is judged several times.
  */
 export const realPathWithState = (skeinHome: string): ((path: string) => string) => {
   const home = realPath(skeinHome);
   const known = new KnownFiles(home);
+  const folders = new Map<string, string | undefined>();
+  let names: ReadonlyMap<string, string> | undefined;
+  const forget = () => {
+    names = undefined;
+    folders.clear();
+  };
+  const nameOf = (path: string, state: ReadonlyMap<string, string>): string | undefined => {
+    const stats = statOf(path);
+    return stats && state.get(identityOf(stats));
+  };
   return (path) => {
     const real = realPath(path);
     if (isPathInside({ path: real, folder: home })) return real;
-    const names = known.names();
-    for (let folder = real; ; folder = dirname(folder)) {
-      const stats = statOf(folder);
-      const name = stats && names.get(identityOf(stats));
+    if (names === undefined) {
+      names = known.names();
+      setImmediate(forget);
+    }
+    const own = nameOf(real, names);
+    if (own !== undefined) return own;
+    for (let folder = dirname(real); ; folder = dirname(folder)) {
+      if (!folders.has(folder)) folders.set(folder, nameOf(folder, names));
+      const name = folders.get(folder);
       if (name !== undefined) return join(name, relative(folder, real));
       if (dirname(folder) === folder) return real;
     }
