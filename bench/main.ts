@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openArena } from './arena.js';
+import { bashCalls } from './bash-rows.js';
 import { type Bench, benchOf } from './bench.js';
 import { billed } from './billed-rows.js';
 import { calibrate } from './calibrate.js';
@@ -16,6 +17,7 @@ import { longRun, toolLoop } from './turn-rows.js';
 
 const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]>>> = {
   start: coldStart,
+  bash: bashCalls,
   turn: toolLoop,
   delta: deltas,
   long: longRun,
