@@ -13,6 +13,9 @@ import { CORPUS, CORPUS_RULES } from './shell-corpus.js';
 const single = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 const double = (text: string) => `"${text.replaceAll(/["\\$`]/g, '\\$&')}"`;
 
+/** Replaces `{}` in the command. */
+const inFind = (it: string) => `find . -exec sh -c ${single(it)} \\;`;
+
 /** Ways to wrap a command line. No wrapper makes a command safe. */
 const WRAPS: readonly ((command: string) => string)[] = [
   (it) => `bash -c ${single(it)}`,
@@ -23,8 +26,9 @@ const WRAPS: readonly ((command: string) => string)[] = [
   (it) => `timeout 5 bash -c ${single(it)}`,
   (it) => `nohup nice -n 3 sh -c ${single(it)}`,
   (it) => `busybox sh -c ${single(it)}`,
-  (it) => `xargs -I% sh -c ${single(it)}`,
-  (it) => `find . -exec sh -c ${single(it)} \\;`,
+  // A text of its own for each layer, because an outer xargs would replace the text of an inner one.
+  (it) => `xargs -I_${it.length}_ sh -c ${single(it)}`,
+  inFind,
   (it) => `env -S ${single(`bash -c ${single(it)}`)}`,
   (it) => `(${it}\n)`,
   (it) => `{ ${it}\n}`,
@@ -83,6 +87,7 @@ describe('a denied command', () => {
     const mode = fc.constantFrom(...PERMISSION_MODES);
     fc.assert(
       fc.property(fc.constantFrom(...denied), wraps, mode, (command, layers, name) => {
+        fc.pre(!command.includes('{}') || !layers.includes(inFind));
         const ruling = policyOf({ ...ALLOW_ALL, mode: name }).rule(bash(wrapped(command, layers)));
         expect(ruling.behavior).not.toBe('allow');
       }),

@@ -131,7 +131,8 @@ export abstract class WordReader {
       ...plainWord(spellUnknown(word.text)),
       glob: word.glob,
     }));
-    return unwrapCommand({ ...part, words }, stdin);
+    const text = stdin?.text === undefined ? undefined : spellUnknown(stdin.text);
+    return unwrapCommand({ ...part, words }, stdin && { ...stdin, text });
   }
 
   /** Reads the arguments that a builtin evaluates, the call of a function, and the call of an alias. */
