@@ -43,7 +43,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   protocol: 51,
   sdk: 42,
   store: 53,
-  terminal: 6,
+  terminal: 7,
   tools: 59,
 };
 

@@ -82,9 +82,11 @@ const printRun = async (
   lines: BatchedOutput,
 ): Promise<number> => {
   const { session } = run;
-  run.notices.forEach(host.notify);
   const earlierAnswer = prompt === undefined ? lastAnswer(session.journal.history.messages) : '';
-  const printer = new RunPrinter({ session, flags, host, line: lines.add, earlierAnswer });
+  const hasWorkers = run.store.jobs.local === undefined;
+  const line = lines.add;
+  const printer = new RunPrinter({ session, flags, host, line, earlierAnswer, hasWorkers });
+  for (const notice of run.notices) printer.note(notice);
   const printRest = (stop: Stop) => {
     printer.close(stop);
     lines.flush();

@@ -3,12 +3,14 @@
  * happens after the end of a run is printed before its result, or held until the next run.
  */
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { LeadSession } from '../../actors/session/lead-session.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import { RunResultBuilder } from '../../sdk/api/messages/run-result-builder.js';
 import { streamJsonLine } from '../../sdk/api/messages/stream-json-line.js';
 import { TaskMessages } from '../../sdk/api/messages/task-messages.js';
+import { logLine } from '../../terminal/output/log-line.js';
 import { type SwarmLine, SwarmLines, waitingText } from '../../terminal/output/swarm-lines.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { sanitize } from '../../terminal/text/sanitize.js';
@@ -26,6 +28,8 @@ interface RunPrinterOptions {
   readonly line: (text: string) => void;
   /** Result of a resumed run that has nothing left to do. */
   readonly earlierAnswer: string;
+  /** True if workers may run agents of the session. Then each line on stderr has the time and its origin. */
+  readonly hasWorkers: boolean;
 }
 
 export class RunPrinter {
@@ -43,27 +47,42 @@ export class RunPrinter {
   private isClosed = false;
 
   constructor(options: RunPrinterOptions) {
-    const { session, flags, host, earlierAnswer } = options;
+    const { session, flags, earlierAnswer } = options;
     this.options = options;
     this.result = new RunResultBuilder(earlierAnswer);
     this.tasks = new TaskMessages(session.id);
-    const show = ({ text }: SwarmLine) => host.notify(text.trimStart());
+    const show = ({ text, worker }: SwarmLine) => this.note(text.trimStart(), worker);
     this.swarm = new SwarmLines({ show, isVerbose: flags.verbose === true });
     this.isDriven = flags.inputFormat === 'stream-json';
     this.isResultDue = !this.isDriven;
   }
 
   take(item: FeedItem): void {
-    const { flags, host, session } = this.options;
+    const { flags, session } = this.options;
     this.result.take(item);
     if (flags.outputFormat === 'stream-json') {
       this.addLine(streamJsonLine(item, session.id));
       const task = this.tasks.take(item);
       if (task !== undefined) this.addLine(JSON.stringify(task));
     }
-    if (item.type === 'notice') host.notify(item.text);
+    if (item.type === 'notice') this.note(item.text);
     if (flags.outputFormat === 'text') this.printAgents(item);
     if (item.type === 'run.ended') this.finishRun(item.stop, item.goesOn === true);
+  }
+
+  /** Prints a line on stderr. */
+  note(text: string, worker?: string): void {
+    const { host, session, hasWorkers } = this.options;
+    if (!hasWorkers) {
+      host.notify(text);
+      return;
+    }
+    const source = {
+      host: hostname(),
+      session: session.id,
+      ...(worker !== undefined && { worker }),
+    };
+    host.err(logLine(new Date().toISOString(), source, text));
   }
 
   /**
@@ -119,7 +138,7 @@ export class RunPrinter {
     if (!isAnswer && item.type !== 'run.ended') return;
     this.swarm.flush();
     const waiting = this.swarm.backgroundAgents();
-    if (isAnswer && waiting.length > 0) this.options.host.notify(waitingText(waiting));
+    if (isAnswer && waiting.length > 0) this.note(waitingText(waiting));
   }
 
   private printText(stop: Stop): void {
@@ -128,17 +147,17 @@ export class RunPrinter {
     // A terminal would execute control characters, so they are removed. A program gets the raw text.
     const shown = host.stdout.isTTY === true ? sanitize(text) : text;
     if (text !== '') host.out(`${shown}\n`);
-    this.denialLines().forEach(host.notify);
+    for (const line of this.denialLines()) this.note(line);
     if (stop.reason !== 'end_turn') {
       const detail = stop.detail === null ? '' : `: ${stop.detail}`;
-      host.notify(`stopped (${stop.reason})${detail}`);
+      this.note(`stopped (${stop.reason})${detail}`);
     }
     const { overshoot } = session.budget;
     const { usd, tokens } = overshoot;
-    if (usd > 0) host.notify(`The run cost $${usd.toFixed(4)} more than its budget.`);
+    if (usd > 0) this.note(`The run cost $${usd.toFixed(4)} more than its budget.`);
     if (tokens > 0) {
       const count = tokens.toLocaleString('en');
-      host.notify(`The run used ${count} tokens more than its budget.`);
+      this.note(`The run used ${count} tokens more than its budget.`);
     }
   }
 

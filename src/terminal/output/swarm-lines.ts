@@ -26,6 +26,8 @@ const SHORT_ID_LENGTH = 8;
 export interface SwarmLine {
   readonly text: string;
   readonly isAlarming: boolean;
+  /** Worker that started the agent of the line. */
+  readonly worker?: string;
 }
 
 interface SwarmLinesOptions {
@@ -122,7 +124,8 @@ export class SwarmLines {
     }
     if (worker === undefined || this.wave.size > SMALL_WAVE) return;
     this.flush();
-    this.show(`${indentOf(agent)}${agentName(agent)} runs on worker ${workerName(worker)}`);
+    const text = `${indentOf(agent)}${agentName(agent)} runs on worker ${workerName(worker)}`;
+    this.options.show({ text, isAlarming: false, worker: shown(worker, MAX_TEXT_LENGTH) });
   }
 
   /** Shows each retry of a small wave, and the first retries of a larger one. */

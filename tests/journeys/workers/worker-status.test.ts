@@ -16,6 +16,9 @@ const RULES: Rules = [
   { reply: 'There is a goose.' },
 ];
 
+/** Start of a line of a lead: time, host and session. */
+const STAMP = /^\d{4}-\d\d-\d\dT[\d:.]+Z host=\S+ session=one /;
+
 const NO_WORKER = 'No worker is running, and 1 agent waits. Start a worker with `skein worker`.';
 
 needs.describe('redis')('a background agent', () => {
@@ -49,6 +52,11 @@ needs.describe('redis')('a background agent', () => {
     await scene.worker();
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect(lead.stderr.split(NO_WORKER)).toHaveLength(2);
+    const lines = lead.stderr.trimEnd().split('\n');
+    for (const line of lines) expect(line).toMatch(STAMP);
+    const [start] = lines.filter((line) => line.includes(' runs on worker '));
+    expect(start?.replace(STAMP, '')).toMatch(new RegExp(`^worker=${name} helper `));
+    expect(lines.some((line) => line.includes(' done, '))).toBe(true);
   });
 
   test('is reported as queued to hosts, and then with the worker that has started it', async () => {
@@ -63,6 +71,9 @@ needs.describe('redis')('a background agent', () => {
       return subtype === 'task_progress' && by !== undefined;
     });
     expect(taken).toMatchObject({ task_id, worker: name });
+    expect(Date.parse(String(taken.timestamp))).toBeGreaterThan(
+      Date.parse(String(started.timestamp)),
+    );
     await writeFile(join(scene.workspace, 'go'), '');
     expect(await lead.ended).toMatchObject({ code: 0 });
   });

@@ -4,6 +4,7 @@ import { outageText } from '../../../actors/session/store-outages.js';
 import { UsageError } from '../../../protocol/skein-error.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { type AgentNews, openWorker, type WorkerNews } from '../../../sdk/worker/worker.js';
+import { logLine } from '../../../terminal/output/log-line.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { formatNumber, plural } from '../../../terminal/text/format-number.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
@@ -86,6 +87,7 @@ const numberOf = (text: string | undefined, flag: string): number | undefined =>
 interface LogStamp {
   readonly time: string;
   readonly host: string;
+  /** Empty until the worker has a name. */
   readonly worker: string;
 }
 
@@ -96,15 +98,15 @@ const printNews = (
   host: TerminalHost,
 ): void => {
   if (json === true) host.out(`${JSON.stringify({ ...stamp, ...news })}\n`);
+  const { time, ...source } = stamp;
   const print = (sentence: string) => {
-    const at = `${stamp.time} host=${stamp.host} worker=${stamp.worker}`;
-    if (json !== true) host.err(`${at} ${sentence}\n`);
+    if (json !== true) host.err(logLine(time, source, sentence));
   };
   if ('agent' in news) print(agentSentence(news));
   else if (news.what === 'put aside') {
     print(`${plainText(news.job, 80)} is put aside: ${plainText(news.why, 300)}`);
     // With --json an outage is also printed on stderr, because it explains why no agent runs.
-  } else host.notify(outageText('why' in news ? news.why : undefined));
+  } else host.err(logLine(time, source, outageText('why' in news ? news.why : undefined)));
 };
 
 const agentSentence = (news: AgentNews): string => {

@@ -116,6 +116,8 @@ export interface TaskBelonging {
   readonly name?: string;
   /** Id of the parent agent. Null if the parent is the lead. */
   readonly parent_task_id: string | null;
+  /** Time of the message, ISO 8601. */
+  readonly timestamp: string;
   readonly session_id: string;
   readonly uuid: string;
 }

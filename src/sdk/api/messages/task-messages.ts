@@ -38,11 +38,17 @@ interface Progress {
 export class TaskMessages {
   private readonly session: string;
   private readonly now: () => number;
+  private readonly wallClock: () => Date;
   private readonly running = new Map<string, Progress>();
 
-  constructor(session: string, now: () => number = () => performance.now()) {
+  constructor(
+    session: string,
+    now: () => number = () => performance.now(),
+    wallClock: () => Date = () => new Date(),
+  ) {
     this.session = session;
     this.now = now;
+    this.wallClock = wallClock;
   }
 
   /** Returns the task message for a feed item, or undefined. `toMessage` makes the other messages. */
@@ -178,6 +184,7 @@ export class TaskMessages {
       subagent_type: type,
       ...(name !== undefined && { name }),
       parent_task_id: depth > 1 ? parent : null,
+      timestamp: this.wallClock().toISOString(),
       session_id: this.session,
       uuid: randomUUID(),
     };

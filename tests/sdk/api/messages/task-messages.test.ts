@@ -12,7 +12,11 @@ import {
 /** Task messages with a clock that the test moves. */
 const openMessages = () => {
   let now = 0;
-  const messages = new TaskMessages('s_1', () => now);
+  const messages = new TaskMessages(
+    's_1',
+    () => now,
+    () => new Date('2026-11-18T12:00:00Z'),
+  );
   const wait = (ms: number) => {
     now += ms;
   };
@@ -25,6 +29,7 @@ const AGENT = {
   description: 'Find the parser',
   subagent_type: 'explorer',
   parent_task_id: null,
+  timestamp: '2026-11-18T12:00:00.000Z',
   session_id: 's_1',
   uuid: expect.stringMatching(/^[\w-]{36}$/),
 };
