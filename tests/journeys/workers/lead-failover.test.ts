@@ -118,7 +118,9 @@ needs.describe('redis')('a session whose lead is killed', () => {
     expect(await scene.run(['resume', 'one', 'Go on', '-p'])).toMatchObject({ code: 0 });
     old.kill('SIGCONT');
     const { code, stderr } = await old.ended;
-    expect(stderr).toMatch(/^\S+Z host=\S+ session=one This process no longer owns session one: [^\n]*\n$/);
+    expect(stderr).toMatch(
+      /^\S+Z host=\S+ session=one This process no longer owns session one: [^\n]*\n$/,
+    );
     expect(code).toBe(1);
   });
 });

@@ -107,11 +107,11 @@ needs.describe('redis')('law 8, zombies', () => {
   test.each([
     [
       'has',
-      /^skein: .*Another process has taken over session one; nothing more is written here\.\n$/,
+      /^\S+Z host=\S+ session=one .*Another process has taken over session one; nothing more is written here\.\n$/,
     ],
     [
       'had',
-      /^skein: .*This process no longer owns session one: .* Nothing more is written here\.\n$/,
+      /^\S+Z host=\S+ session=one .*This process no longer owns session one: .* Nothing more is written here\.\n$/,
     ],
   ])(
     'a stopped lead that continues when another process %s its session reports that once and ends',
