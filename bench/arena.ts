@@ -36,7 +36,7 @@ export const openArena = (bundle: string): Arena => {
     workspace: pathOf('workspace'),
     home: pathOf('home'),
     skeinHome: pathOf('skein-home'),
-    skein: pathOf('dist/skein.js'),
+    skein: pathOf('dist/skein.cjs'),
     close: () => rmSync(root, { recursive: true, force: true }),
   };
   for (const path of [arena.workspace, arena.home, arena.skeinHome]) mkdirSync(path);

@@ -1,6 +1,11 @@
 /**
- * Bundles the command line and the library into dist/, with the types of the library. Heavy parts are
- * separate chunks that are loaded on first use.
+ * Bundles the command line and the library into dist/, with the types of the library.
+ *
+ * - `skein.cjs` is the command: it compiles `program.cjs` with the code that V8 cached (scripts/code-cache.mjs).
+ * - `program.cjs` is the whole program in CommonJS, because Node 20 caches no code of ES modules. A module that
+ *   is imported on demand is evaluated on demand.
+ * - `redis.cjs` and `screen.cjs` are packages that few commands need.
+ * - `sdk.js` and its chunks are the library, as ES modules.
  */
 import { execFile } from 'node:child_process';
 import { chmod, cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -9,28 +14,17 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { onlyEnglish, separatePackages, synchronousInk } from './bundle-plugins.mjs';
+import { writeCodeCache } from './code-cache.mjs';
 import { inputsDigest, STAMP } from './installed.mjs';
 
 /** File with the modules of each bundled file, for tests of what a start loads. */
 const CONTENTS = '.contents.json';
 
-/** Leaves out zod's messages in other languages, which would be a third of the bundle. */
-const onlyEnglish = {
-  name: 'only-english',
-  setup({ onLoad }) {
-    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
-      contents: "export { default as en } from './en.js';",
-      resolveDir: resolve('node_modules/zod/v4/locales'),
-    }));
-  },
-};
-
-/** Leaves out the development tools of Ink, because their package is not installed. */
-const noDevtools = {
-  name: 'no-devtools',
-  setup({ onLoad }) {
-    onLoad({ filter: /ink\/build\/devtools\.js$/ }, () => ({ contents: '' }));
-  },
+/** Packages that few commands need, by the file that holds them. */
+const SEPARATE = {
+  'redis.cjs': ['bullmq', 'ioredis'],
+  'screen.cjs': ['ink', 'react', 'react/jsx-runtime'],
 };
 
 /** Writes only the type files that the library needs. tsc writes those of all sources. */
@@ -123,23 +117,15 @@ const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 // Builds in another folder and renames it, so that `dist` is missing for a short time only.
 const outdir = `dist.${process.pid}`;
 const { schemas, agents } = await prepare(outdir);
-const { metafile } = await build({
-  entryPoints: {
-    skein: 'src/cli/main.ts',
-    sdk: 'src/sdk/skein.ts',
-    watchdog: 'src/host/process/ownership/watchdog.ts',
-  },
+
+const COMMON = {
   outdir,
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  chunkNames: 'chunks/[name]-[hash]',
   // Names are not minified, so that stack traces are readable.
   minifySyntax: true,
   minifyWhitespace: true,
-  plugins: [onlyEnglish, noDevtools],
   jsx: 'automatic',
   define: {
     // Without it, React would run its development checks at every frame.
@@ -149,13 +135,63 @@ const { metafile } = await build({
     BUILTIN_AGENTS: JSON.stringify(agents),
   },
   legalComments: 'none',
-  banner: { js: REQUIRE },
   logLevel: 'warning',
   metafile: true,
+};
+
+const library = await build({
+  ...COMMON,
+  entryPoints: { sdk: 'src/sdk/skein.ts' },
+  splitting: true,
+  format: 'esm',
+  chunkNames: 'chunks/[name]-[hash]',
+  banner: { js: REQUIRE },
+  plugins: [onlyEnglish],
 });
-await writeFile(join(outdir, CONTENTS), JSON.stringify(contentsOf(metafile, outdir)));
+
+const COMMON_JS = {
+  ...COMMON,
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  banner: { js: "const URL_OF_BUNDLE = require('node:url').pathToFileURL(__filename).href;" },
+  // `import()` of a package becomes a require(), because the loader of ES modules takes 10 ms to start.
+  supported: { 'dynamic-import': false },
+  define: {
+    ...COMMON.define,
+    'import.meta.url': 'URL_OF_BUNDLE',
+    'import.meta.dirname': '__dirname',
+  },
+};
+
+const program = await build({
+  ...COMMON_JS,
+  entryPoints: {
+    program: 'src/cli/main.ts',
+    skein: 'src/cli/launch.ts',
+    watchdog: 'src/host/process/ownership/watchdog.ts',
+  },
+  plugins: [onlyEnglish, separatePackages(SEPARATE)],
+});
+
+const packages = await Promise.all(
+  Object.entries(SEPARATE).map(([file, names]) => {
+    const members = names.map(
+      (name) => `get ${JSON.stringify(name)}() { return require('${name}'); }`,
+    );
+    const contents = `module.exports = { ${members.join(', ')} };`;
+    const stdin = { contents, resolveDir: process.cwd() };
+    const outfile = join(outdir, file);
+    const { outdir: _outdir, outExtension: _extension, ...options } = COMMON_JS;
+    return build({ ...options, stdin, outfile, plugins: [synchronousInk] });
+  }),
+);
+
+const bundles = [library, program, ...packages];
+const contents = Object.assign({}, ...bundles.map(({ metafile }) => contentsOf(metafile, outdir)));
+await writeFile(join(outdir, CONTENTS), JSON.stringify(contents));
 await writeTypes(outdir);
-await chmod(`${outdir}/skein.js`, 0o755);
+await chmod(`${outdir}/skein.cjs`, 0o755);
+await writeCodeCache(outdir);
 await rm('dist', { recursive: true, force: true });
 await rename(outdir, 'dist');
 await writeFile(STAMP, digest);

@@ -83,7 +83,7 @@ const draw = (): void => {
   const home = mkdtempSync(join(tmpdir(), 'demo-home-'));
   try {
     const { PATH } = process.env;
-    const output = execFileSync(process.execPath, [resolve('dist/skein.js'), 'demo'], {
+    const output = execFileSync(process.execPath, [resolve('dist/skein.cjs'), 'demo'], {
       env: { PATH, HOME: home, NO_COLOR: '1', LANG: 'C.UTF-8' },
       encoding: 'utf8',
     });

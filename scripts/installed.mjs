@@ -41,6 +41,13 @@ const fits = (list, name) =>
   !list.includes(`!${name}`) &&
   (list.includes(name) || list.every((item) => item === 'any' || item.startsWith('!')));
 
+const BUILD_SCRIPTS = [
+  'scripts/build.mjs',
+  'scripts/bundle-plugins.mjs',
+  'scripts/code-cache.mjs',
+  'scripts/save-code.cjs',
+];
+
 /** File with the digest of the inputs of the build. */
 export const STAMP = 'dist/.inputs';
 
@@ -50,7 +57,7 @@ export const inputsDigest = (root) => {
     .flatMap((name) => readdirSync(join(root, name), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  const others = ['scripts/build.mjs', 'package.json', 'package-lock.json'];
+  const others = [...BUILD_SCRIPTS, 'package.json', 'package-lock.json'];
   const configs = ['tsconfig.json', 'tsconfig.types.json'];
   const hash = createHash('sha256').update(process.version);
   for (const file of [
@@ -64,7 +71,7 @@ export const inputsDigest = (root) => {
 };
 
 export const isBuilt = (root) => {
-  const [stamp, bundle] = [join(root, STAMP), join(root, 'dist/skein.js')];
+  const [stamp, bundle] = [join(root, STAMP), join(root, 'dist/skein.cjs')];
   if (!existsSync(stamp) || !existsSync(bundle)) return false;
   return readFileSync(stamp, 'utf8') === inputsDigest(root);
 };

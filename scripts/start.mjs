@@ -14,6 +14,6 @@ const session = argv.length > 0 || process.stdin.isTTY ? argv : ['--plain'];
 const args = ANTHROPIC_API_KEY || ANTHROPIC_AUTH_TOKEN ? session : ['demo', ...argv];
 
 // Runs in this process, so that the command gets the signals, the terminal and the exit code.
-const command = join(root, 'dist/skein.js');
+const command = join(root, 'dist/skein.cjs');
 process.argv = [process.execPath, command, ...args];
 await import(pathToFileURL(command).href);

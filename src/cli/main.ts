@@ -1,9 +1,4 @@
-#!/usr/bin/env node
-/**
- * Entry of the `skein` command: reads arguments, sets the exit code. Other code is loaded on
- * demand.
- */
-import './session/v8-flags.js';
+/** The program of the `skein` command: reads arguments, sets the exit code. Other code is loaded on demand. */
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -76,7 +71,7 @@ const host: TerminalHost = {
   isOutputClosed: stdout.isClosed,
   err: (text) => stderr.write(sanitize(redact(text))),
   notify: (sentence) => host.err(noticeText(sentence)),
-  watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],
+  watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.cjs', import.meta.url))],
   onInterrupt: interrupts(process, () => process.exit(ExitCode.interrupted)),
   onSignal: signals(process),
   onResize(listener) {
@@ -102,14 +97,21 @@ process.on('uncaughtException', (error) => {
   process.exit();
 });
 
-const exitCode = await commandLine(process.argv.slice(2), host);
-// An error of the last write is reported one event-loop turn later.
-await new Promise((settled) => setImmediate(settled));
-if (outputFailure !== undefined) {
-  host.err(`skein: The output could not be written: ${outputFailure}.\n`);
-}
-process.exitCode =
-  outputFailure !== undefined && exitCode === ExitCode.done ? ExitCode.failed : exitCode;
-await drainOutput(process.stdout);
-// A terminal that does not read its output would otherwise keep the process alive.
-if (process.stdout.isTTY && process.stdout.writableLength > 0) process.exit();
+/** Runs the command, and ends the process if a terminal would keep it alive. */
+const run = async (): Promise<void> => {
+  const exitCode = await commandLine(process.argv.slice(2), host);
+  // An error of the last write is reported one event-loop turn later.
+  await new Promise((settled) => setImmediate(settled));
+  if (outputFailure !== undefined) {
+    host.err(`skein: The output could not be written: ${outputFailure}.\n`);
+  }
+  process.exitCode =
+    outputFailure !== undefined && exitCode === ExitCode.done ? ExitCode.failed : exitCode;
+  await drainOutput(process.stdout);
+  // A terminal that does not read its output would otherwise keep the process alive.
+  if (process.stdout.isTTY && process.stdout.writableLength > 0) process.exit();
+};
+
+// The exit code of a process that ends before the command.
+process.exitCode = ExitCode.failed;
+void run();

@@ -14,7 +14,7 @@ import type { Script, ScriptInput } from '../../src/simulator/script.js';
 import { type Simulator, startSimulator } from '../../src/simulator/start-simulator.js';
 
 /** Path of the build. SKEIN_TEST_DIST names another build. */
-export const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
+export const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.cjs');
 
 export type Rules = ScriptInput['rules'];
 export type Reply = NonNullable<Script['rules'][number]['reply']>;

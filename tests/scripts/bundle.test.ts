@@ -1,7 +1,19 @@
-import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { execFile } from 'node:child_process';
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAgentCatalog } from '../../src/config/agents/agent-catalog.js';
 import { agentListing } from '../../src/tools/agents/agent-listing.js';
 import { taskTool } from '../../src/tools/agents/spawn-agent.js';
@@ -47,18 +59,13 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   tools: 59,
 };
 
-/** Maximum size of the files of the bundle that are loaded before the first model request. */
-const MAX_BYTES_AT_START = 1_970_000;
-
-const programFiles = () =>
-  readdirSync('dist', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => ({ name, text: readFileSync(join('dist', name), 'utf8') }));
+/** Maximum size of the modules that are evaluated before the first model request. */
+const MAX_BYTES_AT_START = 2_130_000;
 
 describe('the bundle', () => {
   test('is an executable file with a shebang', () => {
-    expect(readFileSync('dist/skein.js', 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
-    accessSync('dist/skein.js', constants.X_OK);
+    expect(readFileSync('dist/skein.cjs', 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+    accessSync('dist/skein.cjs', constants.X_OK);
   });
 
   test('sends the tools of the sources to the model', async () => {
@@ -72,28 +79,12 @@ describe('the bundle', () => {
     expect(tools.map(({ text }) => text)).toEqual(described.map((tool) => JSON.stringify(tool)));
   });
 
-  test('loads the Redis clients only in the Redis modules', () => {
-    expect(partsThatLoad('sentinelRetryStrategy', 'WaitingChildrenError')).toEqual([
-      'bull-queue',
-      'redis-connections',
-      'redis-store',
-    ]);
-  });
-
-  test('loads Ink only in modules with a screen', () => {
-    expect(partsThatLoad('ink-virtual-text')).toEqual([
-      'screen-view',
-      'show-replay',
-      'show-swarm-screen',
-    ]);
-  });
-
-  test('loads the widths of emoji for screens, and not for print mode, SDK or workers', () => {
-    const parts = partsThatLoad('RGI_Emoji');
-    expect(parts).toContain('screen-view');
-    expect(parts.filter((name) => /^(?:skein|sdk|print-mode|worker-command)$/.test(name))).toEqual(
-      [],
-    );
+  test('loads Redis clients and Ink from files of their own', async () => {
+    const separate = ['bullmq', 'ioredis', 'ink', 'react', 'yoga-layout'];
+    const packages = packagesOf(Object.keys(contents()['program.cjs'] ?? {}));
+    expect(packages.filter((name) => separate.includes(name))).toEqual([]);
+    const { required } = await loadedAtStart();
+    expect(required).toEqual([]);
   });
 
   test('loads few packages and modules before the first model request', async () => {
@@ -104,69 +95,121 @@ describe('the bundle', () => {
     expect(bytes).toBeLessThanOrEqual(MAX_BYTES_AT_START);
   });
 
-  test('loads the HTML parser on demand', () => {
-    const files = programFiles();
-    const [chunk, ...others] = files.filter(({ text }) =>
-      text.includes('stateBeforeAttributeName'),
-    );
-    expect(others).toEqual([]);
-    const named = (chunk?.name ?? '').replace('chunks/', '');
-    const users = files.filter(({ text }) => text.includes(named));
-    expect(users).toHaveLength(1);
-    expect(users[0]?.text).toMatch(new RegExp(`import\\("\\./${named}"\\)`));
-    expect(users[0]?.text).not.toMatch(new RegExp(`from ?"\\./${named}"`));
+  test('loads the HTML parser and the Redis clients of the library on demand', () => {
+    const files = Object.entries(contents()).filter(([file]) => /^sdk\.js$|^chunks/.test(file));
+    const atOnce = new Set(['sdk.js']);
+    // The set grows while it is walked: a file that is loaded loads all its imports.
+    for (const file of atOnce) {
+      const text = readFileSync(join('dist', file), 'utf8');
+      for (const [, name] of text.matchAll(/(?:from|import) ?"\.\/(?:chunks\/)?([\w.-]+)"/g)) {
+        atOnce.add(`chunks/${name}`);
+      }
+    }
+    const holders = (name: string) =>
+      files.filter(([, modules]) => packagesOf(Object.keys(modules)).includes(name));
+    for (const name of ['htmlparser2', 'bullmq', 'ioredis']) {
+      expect(holders(name)).not.toEqual([]);
+      expect(holders(name).filter(([file]) => atOnce.has(file))).toEqual([]);
+    }
+  });
+
+  test('starts with the code that V8 compiled at the build', async () => {
+    expect(await startOf('dist')).toEqual({ stdout: VERSION_LINE, isCompiled: true });
   });
 });
 
-/** Entry modules of the bundle that statically load a file with one of these words. */
-const partsThatLoad = (...words: readonly string[]): readonly string[] => {
-  const files = programFiles();
-  for (const word of words) expect(files.some(({ text }) => text.includes(word))).toBe(true);
-  const loads = new Set(
-    files.filter(({ text }) => words.some((word) => text.includes(word))).map(({ name }) => name),
-  );
-  // The set grows while it is walked: a file that loads one of these files loads all its imports.
-  for (const loaded of loads) {
-    const named = loaded.replace('chunks/', '');
-    const statically = new RegExp(`(?:from|import) ?"\\./(?:chunks/)?${named}"`);
-    for (const { name, text } of files) if (statically.test(text)) loads.add(name);
+describe('compiled code', () => {
+  test.each<[string, (file: string) => void]>([
+    ['is missing', (file) => rmSync(file)],
+    ['is empty', (file) => writeFileSync(file, '')],
+    ['is cut short', (file) => truncateSync(file, Math.floor(statSync(file).size / 2))],
+    ['has a changed bit', (file) => changeByte(file, Math.floor(statSync(file).size * 0.7))],
+    ['belongs to another program', (file) => changeByte(file, 3)],
+  ])('is ignored if it %s', async (_, damage) => {
+    const dist = copyOfBuild();
+    damage(codeFile(dist));
+    expect(await startOf(dist)).toEqual({ stdout: VERSION_LINE, isCompiled: false });
+  });
+
+  test('is ignored if the program was changed', async () => {
+    const dist = copyOfBuild();
+    const program = join(dist, 'program.cjs');
+    const text = readFileSync(program, 'latin1');
+    // The same length, which is all that V8 compares.
+    writeFileSync(program, text.replace('Sections', 'SECTIONS'), 'latin1');
+    expect(await startOf(dist)).toEqual({ stdout: VERSION_LINE, isCompiled: false });
+  });
+});
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const VERSION_LINE = `${version}\n`;
+
+const codeFile = (dist: string) => join(dist, `program-${process.version}-${process.arch}.cache`);
+
+/** Copies the program without the parts that `--version` does not load. */
+const copyOfBuild = (): string => {
+  const dist = mkdtempSync(join(tmpdir(), 'dist-'));
+  onTestFinished(() => rmSync(dist, { recursive: true }));
+  for (const file of ['skein.cjs', 'program.cjs', basename(codeFile('dist'))]) {
+    copyFileSync(join('dist', file), join(dist, file));
   }
-  return [...loads]
-    .filter((name) => !name.includes('/chunk-'))
-    .map((name) => name.replace(/^chunks\/|-\w+\.js$/g, ''))
-    .sort();
+  return dist;
 };
 
-/** Packages, modules per room and bytes that `skein -p` loads before its first request. */
+const changeByte = (file: string, at: number) => {
+  const bytes = readFileSync(file);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+};
+
+/** Starts the program of a build. `isCompiled` is true if V8 accepted the compiled code. */
+const startOf = async (dist: string) => {
+  const preload = resolve('tests/scripts/note-compiled.cjs');
+  const args = ['--require', preload, join(dist, 'skein.cjs'), '--version'];
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
+  return { stdout, isCompiled: stderr === 'accepted\n' };
+};
+
+/** Packages, modules per room and bytes that `skein -p` evaluates before its first request, and required files. */
 const loadedAtStart = async () => {
   const { run, root } = await setScene();
-  const [notes, dist] = [join(root, 'loads'), dirname(PROGRAM)];
-  const preload = pathToFileURL(resolve('tests/scripts/note-loads.mjs')).href;
-  const env = { SKEIN_TEST_LOADS: notes, NODE_OPTIONS: `--import ${preload}` };
+  const notes = join(root, 'modules');
+  const preload = resolve('tests/scripts/note-modules.cjs');
+  const env = { SKEIN_TEST_MODULES: notes, NODE_OPTIONS: `--require ${preload}` };
   expect(await run(['-p', 'Hello.'], { env })).toMatchObject({ code: 0, stdout: 'Done.\n' });
-  const lines = readFileSync(notes, 'utf8').split('\n');
-  expect(lines).toContain('request');
-  const files = lines
-    .slice(0, lines.indexOf('request'))
-    .filter((line) => line.startsWith('file:'))
-    .map((line) => relative(dist, fileURLToPath(line)));
-  const contents = JSON.parse(readFileSync(join(dist, '.contents.json'), 'utf8')) as Contents;
-  const modules = files.flatMap((file) =>
+  const { ran, required } = JSON.parse(readFileSync(notes, 'utf8')) as Record<string, string[]>;
+  const text = readFileSync(PROGRAM.replace('skein.cjs', 'program.cjs'), 'utf8');
+  const onDemand = new Set([...text.matchAll(ON_DEMAND)].flatMap(([, name = '']) => name));
+  expect(onDemand.size).toBeGreaterThan(100);
+  const evaluated = new Set(ran);
+  const modules = Object.entries(contents()['program.cjs'] ?? {}).filter(
     // A module of types alone has no bytes in the bundle.
-    Object.entries(contents[file] ?? {}).flatMap(([name, size]) => (size > 0 ? name : [])),
+    ([name, size]) => size > 0 && (!onDemand.has(name) || evaluated.has(name)),
   );
   const rooms = new Map<string, number>();
-  for (const [, room = ''] of modules.flatMap((name) => [/^src\/(\w+)\//.exec(name) ?? []])) {
+  for (const [, room = ''] of modules.flatMap(([name]) => [/^src\/(\w+)\//.exec(name) ?? []])) {
     if (room !== '') rooms.set(room, (rooms.get(room) ?? 0) + 1);
   }
   return {
-    packages: [...new Set(modules.flatMap((name) => PACKAGE.exec(name)?.[1] ?? []))].sort(),
+    packages: packagesOf(modules.map(([name]) => name)),
     rooms,
-    bytes: files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0),
+    bytes: modules.reduce((sum, [, size]) => sum + size, 0),
+    required: (required ?? []).filter(
+      (file) => file.startsWith(dirname(PROGRAM)) && file !== PROGRAM,
+    ),
   };
 };
 
 /** Bytes per module of each file of the bundle, from scripts/build.mjs. */
-type Contents = Readonly<Record<string, Readonly<Record<string, number>>>>;
+const contents = () =>
+  JSON.parse(readFileSync('dist/.contents.json', 'utf8')) as Readonly<
+    Record<string, Readonly<Record<string, number>>>
+  >;
 
 const PACKAGE = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
+
+const packagesOf = (modules: readonly string[]) =>
+  [...new Set(modules.flatMap((name) => PACKAGE.exec(name)?.[1] ?? []))].sort();
+
+/** Start of the function that evaluates a module on demand. */
+const ON_DEMAND = /__(?:esm|commonJS)\(\{"?([^"({]+)"?\(/g;

@@ -18,7 +18,7 @@ describe('the fast tests', () => {
     ['opens Redis', "import { Redis } from 'ioredis';", 'ioredis'],
     ['starts a Redis server', "import '../fakes/redis/a.js';", 'tests/fakes/redis/a.ts'],
     ['needs a tool', "import { needs } from '../setup/needs.js';", 'tests/setup/needs.ts'],
-    ['reads the bundle', "readFileSync('dist/skein.js');", 'dist/skein.js'],
+    ['reads the bundle', "readFileSync('dist/skein.cjs');", 'dist/skein.cjs'],
   ])('exclude a file that %s', (_, text, reason) => {
     const { fast, slow } = choose(text);
     expect(fast).toEqual([]);

@@ -34,7 +34,7 @@ import { inputsDigest, STAMP } from './installed.mjs';
 const digest = inputsDigest(process.cwd());
 appendFileSync('builds', 'built\\n');
 mkdirSync('dist', { recursive: true });
-writeFileSync('dist/skein.js', readFileSync('src/cli/main.ts'));
+writeFileSync('dist/skein.cjs', readFileSync('src/cli/main.ts'));
 writeFileSync(STAMP, digest);
 `;
 

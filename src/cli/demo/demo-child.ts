@@ -70,7 +70,7 @@ export class DemoChild {
   private async run(args: readonly string[]): Promise<boolean> {
     const { host, repository, take } = this.options;
     const [node = process.execPath, watchdog = ''] = host.watchdog;
-    const command = [join(dirname(watchdog), 'skein.js'), '-p', ...args, ...FLAGS];
+    const command = [join(dirname(watchdog), 'skein.cjs'), '-p', ...args, ...FLAGS];
     const child = spawn(node, command, {
       cwd: repository.path,
       env: this.environment,

@@ -9,7 +9,7 @@ export const openCliSession = async (request: AssemblyOptions): Promise<HostSess
   if (run.settings.skein.teammates === 'tmux') openTeammatePanes(run, request.host);
   const stop = run.session.listen(({ type }) => {
     if (type !== 'agent.spawned') return;
-    v8Flags.growForSwarm();
+    v8Flags.tuneForSwarm();
     stop();
   });
   return run;

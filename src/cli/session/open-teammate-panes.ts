@@ -18,7 +18,7 @@ export const openTeammatePanes = (
     return;
   }
   const [node = process.execPath, program = ''] = watchdog;
-  const skein = join(dirname(program), 'skein.js');
+  const skein = join(dirname(program), 'skein.cjs');
   session.listen((item) => {
     if (item.type !== 'agent.spawned' || item.agent.kind !== 'teammate') return;
     const command = [node, skein, 'logs', item.agent.id, '--follow'] as const;

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { eventually } from '../eventually.js';
 import type { Scene } from '../skein-process.js';
 
-const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
+const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.cjs');
 
 const RECORD_EXIT = resolve('tests/fakes/terminal/record-exit.mjs');
 

@@ -12,7 +12,7 @@ const setShellScene = async () => {
   const scene = await setScene();
   const bin = join(scene.root, 'bin');
   await mkdir(bin);
-  const program = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
+  const program = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.cjs');
   await symlink(program, join(bin, 'skein'));
   await mkdir(join(scene.workspace, 'folder'));
   await writeFile(join(scene.workspace, 'file.json'), '{}');

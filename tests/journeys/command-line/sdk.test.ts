@@ -200,9 +200,9 @@ describe('the package', () => {
     expect(dist.filter((name) => name !== '.inputs').sort()).toEqual([
       'chunks',
       'sdk.js',
-      'skein.js',
+      'skein.cjs',
       'types',
-      'watchdog.js',
+      'watchdog.cjs',
     ]);
   });
 

@@ -264,7 +264,7 @@ needs.describe('tmux')('the session screen', () => {
     const crash = join(scene.root, 'crash.mjs');
     writeFileSync(
       crash,
-      `process.argv[1].endsWith('skein.js') && process.once('SIGUSR2', () => { throw new Error('as told') });`,
+      `process.argv[1].endsWith('skein.cjs') && process.once('SIGUSR2', () => { throw new Error('as told') });`,
     );
     const screen = openScreen(scene, [], { env: { NODE_OPTIONS: `--import=${crash}` } });
     await screen.shows(READY);

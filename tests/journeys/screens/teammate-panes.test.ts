@@ -6,7 +6,7 @@ import { eventually } from '../../fakes/eventually.js';
 import { setScene } from '../../fakes/skein-process.js';
 import { needs } from '../../setup/needs.js';
 
-const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
+const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.cjs');
 
 needs.describe('tmux')('a session in tmux', () => {
   test('shows each teammate in its own pane with SKEIN_TEAMMATES=tmux', async () => {

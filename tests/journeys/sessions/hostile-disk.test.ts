@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { type Scene, setScene } from '../../fakes/skein-process.js';
 import { needs } from '../../setup/needs.js';
 
-const PROGRAM = `"${process.execPath}" "${resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js')}"`;
+const PROGRAM = `"${process.execPath}" "${resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.cjs')}"`;
 
 /** Runs a shell script in its own mount namespace, with `skein` as a function. */
 const runInMountNamespace = ({ simulator, home, skeinHome, workspace }: Scene, script: string) =>

@@ -65,7 +65,7 @@ const isWatchdogOf = (pid: number, owner: number | undefined): boolean => {
   try {
     const [, parent] = /\) \w (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    return Number(parent) === owner && command.includes('watchdog.js');
+    return Number(parent) === owner && command.includes('watchdog.cjs');
   } catch {
     return false;
   }

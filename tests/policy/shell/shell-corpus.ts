@@ -336,7 +336,7 @@ export const CORPUS: readonly CorpusGroup[] = [
       'npx skein approve 1',
       'npx --yes skein@latest approve 1',
       'npm exec -- skein approve 1',
-      'node dist/skein.js approve 1',
+      'node dist/skein.cjs approve 1',
       'env A=b skein ps',
       'sudo -u root skein ps',
       'timeout -s KILL 5 skein ps',

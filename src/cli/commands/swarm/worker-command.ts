@@ -23,7 +23,7 @@ const MAX_NUMBER = 10_000;
 export const workerCommand = async (flags: WorkerFlags, host: TerminalHost): Promise<number> => {
   const concurrency = numberOf(flags.concurrency, '--concurrency') ?? DEFAULT_CONCURRENCY;
   const perMinute = numberOf(flags.rate, '--rate');
-  v8Flags.growForSwarm();
+  v8Flags.tuneForSwarm();
   let isStopped = false;
   let isOpen = false;
   let isConnecting = false;

@@ -18,7 +18,7 @@ export interface WatchdogLink {
 }
 
 export interface WatchdogOptions {
-  /** Program and arguments, such as `[process.execPath, 'dist/watchdog.js']`. */
+  /** Program and arguments, such as `[process.execPath, 'dist/watchdog.cjs']`. */
   readonly command: readonly string[];
   readonly marker: string;
 }

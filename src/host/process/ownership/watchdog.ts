@@ -31,14 +31,17 @@ const killGroups = () => {
   for (const group of groups) signalProcessGroup(group, 'SIGKILL');
 };
 
+/** Kills all processes of the owner and ends the watchdog. */
+const end = async (): Promise<void> => {
+  killGroups();
+  if (marker !== undefined) await killMarkedProcesses(OWNER_VARIABLE, (value) => value === marker);
+  killGroups();
+  process.exit(0);
+};
+
 const lines = createInterface({ input: process.stdin });
 lines.on('line', applyLine);
+lines.once('close', () => void end());
 process.stdin.on('error', () => lines.close());
 process.stdout.on('error', () => undefined);
 process.stdout.write('ready\n');
-await new Promise((resolve) => lines.once('close', resolve));
-
-killGroups();
-if (marker !== undefined) await killMarkedProcesses(OWNER_VARIABLE, (value) => value === marker);
-killGroups();
-process.exit(0);

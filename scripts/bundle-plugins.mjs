@@ -1,0 +1,80 @@
+/** Plugins of the bundler that change packages on their way into the bundle. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+
+/** Leaves out zod's messages in other languages, which would be a third of the bundle. */
+export const onlyEnglish = {
+  name: 'only-english',
+  setup({ onLoad }) {
+    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+      resolveDir: resolve('node_modules/zod/v4/locales'),
+    }));
+  },
+};
+
+/** Takes packages from files beside the bundle when they are first used: `{ 'redis.cjs': ['ioredis'] }`. */
+export const separatePackages = (files) => ({
+  name: 'separate-packages',
+  setup({ onResolve, onLoad }) {
+    for (const [file, names] of Object.entries(files)) {
+      onResolve({ filter: new RegExp(`^(?:${names.join('|')})$`) }, ({ path }) => ({
+        path,
+        namespace: file,
+      }));
+      onLoad({ filter: /./, namespace: file }, ({ path }) => ({
+        contents: `module.exports = require('./${file}')[${JSON.stringify(path)}];`,
+      }));
+      onResolve({ filter: new RegExp(`^\\./${file.replace('.', '\\.')}$`) }, ({ path }) => ({
+        path,
+        external: true,
+      }));
+    }
+  },
+});
+
+const WASM = /base64,([\w+/=]{1000,})/;
+
+/** Awaits in Ink that only its development tools need, whose package is not installed. */
+const DEVTOOLS = [/await import\('\.\/devtools\.js'\);/, /await (?=loadPackageJson\(\))/];
+
+/**
+ * Loads Ink without a top-level await, which CommonJS lacks: leaves out its development tools, and compiles the
+ * WebAssembly of Yoga, its layout engine, synchronously. Throws if a package no longer has the expected form.
+ */
+export const synchronousInk = {
+  name: 'synchronous-ink',
+  setup({ onLoad }) {
+    onLoad({ filter: /ink\/build\/reconciler\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      return { contents: DEVTOOLS.reduce((rest, part) => rest.replace(part, ''), text) };
+    });
+    onLoad(
+      { filter: /yoga-layout\/dist\/binaries\/yoga-wasm-base64-esm\.js$/ },
+      async ({ path }) => {
+        const text = await readFile(path, 'utf8');
+        const wasm = WASM.exec(text)?.[1];
+        if (wasm === undefined) throw new Error(`${path} has no WebAssembly.`);
+        const contents = `${text.replace(wasm, '')}\nexport const wasm = '${wasm}';\n`;
+        return { contents };
+      },
+    );
+    onLoad({ filter: /yoga-layout\/dist\/src\/index\.js$/ }, () => ({
+      contents: `
+        import load, { wasm } from '../binaries/yoga-wasm-base64-esm.js';
+        import wrapAssembly from './wrapAssembly.js';
+        // Emscripten adds its exports to this object, at once if the instance is handed over at once.
+        const assembly = {
+          instantiateWasm(imports, receive) {
+            const instance = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(wasm, 'base64')), imports);
+            receive(instance);
+            return instance.exports;
+          },
+        };
+        load(assembly);
+        export default wrapAssembly(assembly);
+        export * from './generated/YGEnums.js';`,
+      resolveDir: resolve('node_modules/yoga-layout/dist/src'),
+    }));
+  },
+};
