@@ -199,6 +199,10 @@ describe('the package', () => {
     const dist = await readdir(join(consumer, 'node_modules/skein/dist'));
     expect(dist.filter((name) => name !== '.inputs').sort()).toEqual([
       'chunks',
+      `program-${process.version}-${process.arch}.cache`,
+      'program.cjs',
+      'redis.cjs',
+      'screen.cjs',
       'sdk.js',
       'skein.cjs',
       'types',

@@ -121,7 +121,7 @@ describe('an agent in its own process (T8)', () => {
     };
     const { is_error } = await resultOf(ask('go', { apiKey: 'sk-very-secret', canUseTool }));
     expect(is_error).toBe(false);
-    expect(args.trim()).toMatch(/skein\.js __hosted$/);
+    expect(args.trim()).toMatch(/skein\.cjs __hosted$/);
     expect(args).not.toContain('secret');
     expect(simulator.requests[0]?.headers.authorization).toBe('Bearer sk-very-secret');
   });
