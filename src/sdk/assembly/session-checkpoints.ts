@@ -6,7 +6,7 @@ import { stateLayout } from '../../config/workspace/state-layout.js';
 import { statePaths } from '../../config/workspace/state-paths.js';
 import { isPathInside } from '../../lib/paths/is-path-inside.js';
 import type { JournalBody } from '../../protocol/session/journal-record.js';
-import { checkpointBlobs } from '../../store/files/checkpoint-blobs.js';
+import { checkpointBlobs } from '../../store/files/checkpoints/checkpoint-blobs.js';
 
 interface SessionCheckpointsOptions {
   readonly skeinHome: string;

@@ -6,7 +6,10 @@ import { checkpointer } from '../../../src/actors/checkpoints/checkpointer.js';
 import type { WorkspaceBounds } from '../../../src/actors/checkpoints/workspace-tracker.js';
 import type { Blobs, FileChange } from '../../../src/protocol/session/checkpoints.js';
 import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
-import { blobDigest, checkpointBlobs } from '../../../src/store/files/checkpoint-blobs.js';
+import {
+  blobDigest,
+  checkpointBlobs,
+} from '../../../src/store/files/checkpoints/checkpoint-blobs.js';
 import { environment, temporaryFolder } from '../../host/git/repository.js';
 import { needs } from '../../setup/needs.js';
 

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../../lib/replace-file.js';
-import type { Blobs } from '../../protocol/session/checkpoints.js';
-import { storageError } from '../shared/storage-error.js';
-import { listNames } from './io/list-names.js';
-import { readRegularFile } from './io/open-regular-file.js';
+import { replaceFile } from '../../../lib/replace-file.js';
+import type { Blobs } from '../../../protocol/session/checkpoints.js';
+import { storageError } from '../../shared/storage-error.js';
+import { listNames } from '../io/list-names.js';
+import { readRegularFile } from '../io/open-regular-file.js';
 
 const DIGEST = /^[0-9a-f]{64}$/;
 

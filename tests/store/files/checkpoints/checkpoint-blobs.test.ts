@@ -5,8 +5,8 @@ import {
   blobDigest,
   checkpointBlobs,
   sweepBlobs,
-} from '../../../src/store/files/checkpoint-blobs.js';
-import { temporaryFolder } from '../session-folder.js';
+} from '../../../../src/store/files/checkpoints/checkpoint-blobs.js';
+import { temporaryFolder } from '../../session-folder.js';
 
 const bytes = (text: string) => Buffer.from(text);
 
