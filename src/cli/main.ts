@@ -112,6 +112,8 @@ const run = async (): Promise<void> => {
   if (process.stdout.isTTY && process.stdout.writableLength > 0) process.exit();
 };
 
-// The exit code of a process that ends before the command.
-process.exitCode = ExitCode.failed;
+// A process that ends before the command has failed. Not set earlier, because the help takes over an exit code.
+process.once('exit', () => {
+  process.exitCode ??= ExitCode.failed;
+});
 void run();
