@@ -7,8 +7,8 @@ import type { Blobs } from '../../../protocol/session/checkpoints.js';
 import { storageError } from '../../shared/storage-error.js';
 import { listNames } from '../io/list-names.js';
 import { readRegularFile } from '../io/open-regular-file.js';
-
-const DIGEST = /^[0-9a-f]{64}$/;
+import { BLOB_DIGEST } from './pack-index.js';
+import { RENEWAL_MS, renewDate, StoredPacks } from './stored-packs.js';
 
 export const blobDigest = (bytes: Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex');
@@ -17,48 +17,66 @@ export const blobDigest = (bytes: Uint8Array): string =>
 export const checkpointBlobs = (root: string): Blobs => {
   const storedDigests = new Set<string>();
   const madeFolders = new Set<string>();
-  const has = (digest: string) => {
-    if (storedDigests.has(digest)) return true;
-    const exists = DIGEST.test(digest) && fs.existsSync(pathOf(root, digest));
-    if (exists) storedDigests.add(digest);
-    return exists;
+  const packs = new StoredPacks(root);
+  const isStored = (digest: string, size?: number): boolean => {
+    if (storedDigests.has(digest) || packs.has(digest)) return true;
+    if (!isStoredLoose(pathOf(root, digest), size)) return packs.refresh() && packs.has(digest);
+    storedDigests.add(digest);
+    return true;
   };
   return {
-    has,
+    has: (digest) => BLOB_DIGEST.test(digest) && isStored(digest),
     put(bytes) {
       const digest = blobDigest(bytes);
-      if (storedDigests.has(digest)) return digest;
-      if (!isStored(pathOf(root, digest), bytes.length)) write(root, digest, bytes, madeFolders);
+      if (isStored(digest, bytes.length)) return digest;
+      write(root, digest, bytes, madeFolders);
       storedDigests.add(digest);
       return digest;
     },
     read(digest) {
-      if (!DIGEST.test(digest)) return { reason: 'its name is not that of a checkpoint' };
-      try {
-        const bytes = readRegularFile(pathOf(root, digest));
-        if (blobDigest(bytes) === digest) return bytes;
-        return { reason: 'its checkpoint is damaged' };
-      } catch (error) {
-        const { code } = error as NodeJS.ErrnoException;
-        if (code === 'ENOENT') return { reason: 'its checkpoint is gone' };
-        return { reason: `its checkpoint cannot be read (${code})` };
+      if (!BLOB_DIGEST.test(digest)) return { reason: 'its name is not that of a checkpoint' };
+      const loose = readCopy(digest, () => readRegularFile(pathOf(root, digest)));
+      if (!('reason' in loose)) return loose;
+      let failure = loose;
+      for (const read of packs.copies(digest)) {
+        const copy = readCopy(digest, read);
+        if (!('reason' in copy)) return copy;
+        if (failure.reason === GONE) failure = copy;
       }
+      return failure;
     },
   };
+};
+
+const GONE = 'its checkpoint is gone';
+
+const readCopy = (
+  digest: string,
+  read: () => Uint8Array | undefined,
+): ReturnType<Blobs['read']> => {
+  try {
+    const bytes = read();
+    if (bytes !== undefined && blobDigest(bytes) === digest) return bytes;
+    return { reason: 'its checkpoint is damaged' };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { reason: code === 'ENOENT' ? GONE : `its checkpoint cannot be read (${code})` };
+  }
 };
 
 /** The first two digits are a folder, so that no folder has too many files. */
 const pathOf = (root: string, digest: string): string =>
   join(root, digest.slice(0, 2), digest.slice(2));
 
-/** True if the blob is stored completely. Renews its date, so that `sweepBlobs` keeps it. */
-const isStored = (path: string, size: number): boolean => {
+/**
+ * True if the blob is stored completely. Renews its date, so that `sweepBlobs` keeps it. `size` is
+ * undefined if it is unknown.
+ */
+const isStoredLoose = (path: string, size: number | undefined): boolean => {
   try {
-    const stat = fs.lstatSync(path);
-    if (!stat.isFile() || stat.size !== size) return false;
-    const now = Date.now() / 1000;
-    fs.utimesSync(path, now, now);
-    return true;
+    const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined || !stat.isFile() || stat.size !== (size ?? stat.size)) return false;
+    return Date.now() - stat.mtimeMs < RENEWAL_MS || renewDate(path);
   } catch {
     return false;
   }
