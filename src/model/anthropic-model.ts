@@ -1,15 +1,14 @@
-/** Model port of the Messages API: the official SDK builds requests, `httpExchange` sends them. */
+/** Model port of the Messages API: requests have the headers of the official SDK, `httpExchange` sends them. */
 
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-// `BaseAnthropic` leaves out the SDK's resources, which are most of its size. A plain POST suffices.
-import { APIError, BaseAnthropic } from '@anthropic-ai/sdk';
-import { parseJson } from '../lib/json/parse-json.js';
+import type { IncomingMessage } from 'node:http';
 import type { ProxyEnvironment } from '../lib/proxy-for.js';
 import type { Clock } from '../protocol/clock.js';
 import { ModelFailure, type ModelPort, type StreamEvent } from '../protocol/model/model-port.js';
+import { AnswerError } from './answer-error.js';
 import { BlockAssembler } from './block-assembler.js';
 import { readEvents } from './event-stream.js';
 import { httpExchange, readErrorPage, type Send } from './http-exchange.js';
+import { requestHeaders } from './request-headers.js';
 import { stallWatch } from './stall-watch.js';
 import { toModelFailure } from './to-model-failure.js';
 
@@ -22,8 +21,8 @@ interface AnthropicOptions {
   readonly streamIdleTimeoutMs: number;
 }
 
-/** Time-out that the SDK sends to the server. Only the stall watch ends an exchange. */
-const TIMEOUT_MS = 24 * 3_600_000;
+const DEFAULT_URL = 'https://api.anthropic.com';
+const PATH = '/v1/messages';
 
 /** Returns the model port. It rejects with ModelFailure and never retries. */
 export const anthropicModel = (options: AnthropicOptions): ModelPort => {
@@ -60,7 +59,7 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
         contentCount = received;
         await readEvents(response, {
           take,
-          failed: (data) => errorOfEvent(data, headers),
+          failed: (data) => new AnswerError(undefined, data, headers),
           onContent: () => {
             received += 1;
             contentCount = received;
@@ -90,28 +89,22 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
 
 /** Returns a sender per set of beta features. Its URL and headers are computed once. */
 const senders = (options: AnthropicOptions) => {
-  const client = new BaseAnthropic({
-    apiKey: options.apiKey ?? null,
-    authToken: options.apiKey === undefined ? (options.authToken ?? null) : null,
-    ...(options.baseUrl !== undefined && { baseURL: options.baseUrl }),
-    timeout: TIMEOUT_MS,
-    logLevel: 'off',
-  });
   const sendTo = httpExchange({
     env: options.env,
     stallWatch: stallWatch(options.clock, options.streamIdleTimeoutMs),
   });
+  const { apiKey, authToken, baseUrl = DEFAULT_URL } = options;
   const prepare = async (betas: string): Promise<Send> => {
-    const { url, req } = await client.buildRequest({
-      method: 'post',
-      path: '/v1/messages',
-      stream: true,
-      headers: {
-        'content-type': 'application/json',
-        ...(betas !== '' && { 'anthropic-beta': betas }),
-      },
-    });
-    return sendTo({ url: new URL(url), method: 'POST', headers: new Headers(req.headers) });
+    const customHeaders = options.env.ANTHROPIC_CUSTOM_HEADERS;
+    const request = { apiKey, authToken, customHeaders, betas };
+    const headers = requestHeaders(request);
+    if (headers === undefined || /[?#]/.test(baseUrl)) {
+      const { sdkRequest } = await import('./sdk-request.js');
+      const { url, headers } = await sdkRequest({ ...request, baseUrl });
+      return sendTo({ url: new URL(url), method: 'POST', headers });
+    }
+    const url = new URL(`${baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl}${PATH}`);
+    return sendTo({ url, method: 'POST', headers });
   };
   const prepared = new Map<string, Promise<Send>>();
   return (betas: readonly string[]): Promise<Send> => {
@@ -123,23 +116,10 @@ const senders = (options: AnthropicOptions) => {
   };
 };
 
-const errorOfResponse = async (response: IncomingMessage): Promise<APIError> => {
+const errorOfResponse = async (response: IncomingMessage): Promise<AnswerError> => {
   const page = await readErrorPage(response).catch(String);
-  const body = parseJson(page) as object | undefined;
-  const message = body === undefined ? page : undefined;
-  return APIError.generate(response.statusCode, body, message, headersOf(response.headers));
+  return new AnswerError(response.statusCode, page, response.headers);
 };
-
-const errorOfEvent = (data: string, headers: IncomingHttpHeaders): APIError =>
-  new APIError(
-    undefined,
-    (parseJson(data) as object | undefined) ?? { message: data },
-    undefined,
-    headersOf(headers),
-  );
-
-const headersOf = (headers: IncomingHttpHeaders): Headers =>
-  new Headers(Object.entries(headers).map(([name, value = '']) => [name, String(value)]));
 
 const textOf = (header: string | string[] | undefined): string | null =>
   typeof header === 'string' ? header : null;

@@ -51,7 +51,7 @@ export const ROOM_NAMES = Object.keys(ROOMS);
 
 /** The door of each dependency: the files that may import the package. */
 const DOORS: Readonly<Record<string, RegExp>> = {
-  '@anthropic-ai/sdk': /^src\/model\/anthropic-model\.ts$/,
+  '@anthropic-ai/sdk': /^src\/model\/sdk-request\.ts$/,
   '@vscode/ripgrep': /^src\/host\/search\/ripgrep\.ts$/,
   bullmq: /^src\/store\/redis\/jobs\/bull-connection\.ts$/,
   commander: /^src\/cli\//,
