@@ -169,6 +169,7 @@ const program = await build({
     program: 'src/cli/main.ts',
     skein: 'src/cli/launch.ts',
     watchdog: 'src/host/process/ownership/watchdog.ts',
+    'shard-thread': 'src/actors/checkpoints/shard-thread.ts',
   },
   plugins: [onlyEnglish, separatePackages(SEPARATE)],
 });

@@ -72,6 +72,7 @@ const host: TerminalHost = {
   err: (text) => stderr.write(sanitize(redact(text))),
   notify: (sentence) => host.err(noticeText(sentence)),
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.cjs', import.meta.url))],
+  shardThread: fileURLToPath(new URL('./shard-thread.cjs', import.meta.url)),
   onInterrupt: interrupts(process, () => process.exit(ExitCode.interrupted)),
   onSignal: signals(process),
   onResize(listener) {

@@ -4,7 +4,11 @@ import { type OpenSession, openSessionWith, type QueryFunction, queryWith } from
 
 // Resolved in this file, because its bundle is in the same folder as the two programs.
 const beside = (name: string) => [process.execPath, fileURLToPath(new URL(name, import.meta.url))];
-const programs = { watchdog: beside('./watchdog.cjs'), skein: beside('./skein.cjs') };
+const programs = {
+  watchdog: beside('./watchdog.cjs'),
+  skein: beside('./skein.cjs'),
+  shardThread: fileURLToPath(new URL('./shard-thread.cjs', import.meta.url)),
+};
 
 /** Runs an agent on a prompt and yields its messages. The last message is the result. */
 export const query: QueryFunction = queryWith(programs);

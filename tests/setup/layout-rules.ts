@@ -13,6 +13,7 @@ const ENTRY_POINTS = [
   'src/cli/launch.ts',
   'src/cli/main.ts',
   'src/host/process/ownership/watchdog.ts',
+  'src/actors/checkpoints/shard-thread.ts',
   'src/sdk/skein.ts',
 ];
 

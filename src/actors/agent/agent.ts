@@ -14,6 +14,7 @@ import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { Checkpoints } from '../../protocol/session/checkpoints.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import { type CrewDeps, crew } from '../calls/crew.js';
+import { DeferredChanges } from '../checkpoints/deferred-changes.js';
 import { hasStopHooks } from '../hooks/stop-hooks.js';
 import { type CompactionRequest, compactor } from '../turn/compactor.js';
 import { modelTurn, type TurnDeps } from '../turn/model-turn.js';
@@ -23,8 +24,8 @@ import type { JournaledState } from './journaled-state.js';
 import { RunLifecycle } from './run-lifecycle.js';
 
 export interface AgentDeps
-  extends Omit<CrewDeps, 'attempt' | 'onDefect'>,
-    Omit<TurnDeps, 'onDefect'> {
+  extends Omit<CrewDeps, 'attempt' | 'onDefect' | 'deferredChanges'>,
+    Omit<TurnDeps, 'onDefect' | 'deferredChanges'> {
   readonly random: Random;
   readonly limits: AgentLimits;
   /** True if the agent becomes idle after a run instead of stopping. */
@@ -93,7 +94,9 @@ export const startAgent = (deps: AgentDeps): Agent => {
     requestedCompaction = undefined;
     return request;
   };
+  const deferredChanges = new DeferredChanges(journal);
   const slotDeps = {
+    deferredChanges,
     onDefect: (error: unknown) => defect(error),
     attempt: () => attemptOf(actor.getSnapshot().context),
     ...deps,
@@ -105,7 +108,8 @@ export const startAgent = (deps: AgentDeps): Agent => {
     pause: retryDelay(deps),
   });
   const beginRun = (waiting: number) => actor.send({ type: 'run.begin', waiting });
-  const runs = new RunLifecycle(journal, feed, beginRun, deps.parent === undefined);
+  const isLead = deps.parent === undefined;
+  const runs = new RunLifecycle(journal, feed, beginRun, isLead, deferredChanges);
   /** Releases the edit leases of an idle or stopped agent. */
   const releaseFiles = () => deps.edits?.release(deps.agent);
   let isCutOff = false;

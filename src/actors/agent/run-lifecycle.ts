@@ -7,6 +7,7 @@ import type { Stop } from '../../protocol/agent/stop.js';
 import type { Feed } from '../../protocol/session/feed.js';
 import type { JournalBody } from '../../protocol/session/journal-record.js';
 import { RecordsLostError, StorageError } from '../../protocol/skein-error.js';
+import type { DeferredChanges } from '../checkpoints/deferred-changes.js';
 import type { JournaledState } from './journaled-state.js';
 
 export class RunLifecycle {
@@ -22,6 +23,7 @@ export class RunLifecycle {
    * records the end too.
    */
   private readonly waitsForDisk: boolean;
+  private readonly deferredChanges: DeferredChanges;
   private isEnding = false;
   /** True if a letter arrived while the run was ending: it belongs to the next run. */
   private hasNextPrompt = false;
@@ -31,11 +33,13 @@ export class RunLifecycle {
     feed: Feed,
     resume: (waiting: number) => void,
     waitsForDisk: boolean,
+    deferredChanges: DeferredChanges,
   ) {
     this.journal = journal;
     this.feed = feed;
     this.resume = resume;
     this.waitsForDisk = waitsForDisk;
+    this.deferredChanges = deferredChanges;
   }
 
   /** True if no run is active or about to start, and the end of the last run has been emitted. */
@@ -65,6 +69,9 @@ export class RunLifecycle {
     this.isRunning = false;
     this.isEnding = true;
     const { reason, detail } = stop;
+    const changes = this.deferredChanges.recorded();
+    // Changes that cannot be recorded are determined by the next process.
+    if (changes !== undefined) await changes.catch(() => undefined);
     this.recordIfPossible({ type: 'run.ended', reason, detail, turns, final });
     const synced = this.journal.sync(this.waitsForDisk ? 'now' : 'soon').catch(lossIn);
     const loss = this.waitsForDisk ? await synced : undefined;

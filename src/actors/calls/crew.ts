@@ -9,20 +9,21 @@ import { stops } from '../../machines/stops.js';
 import { defuseContent } from '../../prompt/messages/defuse-result.js';
 import type { AgentEvent, CrewInput, CrewOrder } from '../../protocol/agent/agent-state.js';
 import type { Ids } from '../../protocol/ids.js';
-import type { CallWatch, Checkpoints } from '../../protocol/session/checkpoints.js';
+import type { CallWatch } from '../../protocol/session/checkpoints.js';
 import type { CallOutcome, JournalBody } from '../../protocol/session/journal-record.js';
 import { StorageError } from '../../protocol/skein-error.js';
 import { contentText, type ResultBlock, type ToolOutcome } from '../../protocol/tools/tool.js';
 import { postToolHooks } from '../hooks/post-tool-hooks.js';
 import { StopHooks, type StopHooksDeps } from '../hooks/stop-hooks.js';
 import type { ValidCall } from '../permissions/judge-call.js';
+import { CallCheckpoints, type CallCheckpointsDeps } from './call-checkpoints.js';
 import { callRecords } from './call-records.js';
 import { DenialLimit, type DenialThresholds } from './denial-limit.js';
 import { LoopDetector, type LoopLimits } from './loop-detector.js';
 import { endedItem, type PendingCall, pendingCall } from './pending-call.js';
 import { type GateListener, PermissionGate, type PermissionGateDeps } from './permission-gate.js';
 import { resultOrders, withOrderWarning } from './result-orders.js';
-import { runTool, type ToolEnvironment, writablePathsOf } from './run-tool.js';
+import { runTool, type ToolEnvironment } from './run-tool.js';
 import {
   excessResult,
   INTERRUPTED_RESULT,
@@ -36,6 +37,7 @@ import {
 
 export interface CrewDeps
   extends ToolEnvironment,
+    CallCheckpointsDeps,
     Pick<StopHooksDeps, 'hooks' | 'agentType' | 'teammate'>,
     Pick<PermissionGateDeps, 'toolbox' | 'parent' | 'askers'> {
   readonly agent: string;
@@ -43,8 +45,6 @@ export interface CrewDeps
   readonly limits: DenialThresholds & LoopLimits;
   /** Failures that agents of the swarm have in common. Undefined without a swarm. */
   readonly failures?: CommonFailures | undefined;
-  /** Undefined if no checkpoints are kept. */
-  readonly checkpoints?: Checkpoints | undefined;
   /** Called for a defect of Skein: the agent fails, and its parent or host decides what to do. */
   readonly onDefect: (error: unknown) => void;
   /** Returns the current turn and attempt of the agent machine. */
@@ -68,6 +68,7 @@ class Crew implements GateListener {
   private readonly gate: PermissionGate;
   private readonly denials: DenialLimit;
   private readonly loops: LoopDetector;
+  private readonly checkpoints: CallCheckpoints;
   private disposed = false;
 
   constructor(deps: CrewDeps, send: (event: AgentEvent) => void) {
@@ -75,6 +76,7 @@ class Crew implements GateListener {
     this.send = send;
     this.stopHooks = new StopHooks(deps, send);
     this.gate = new PermissionGate(deps, this);
+    this.checkpoints = new CallCheckpoints(deps, (body) => this.write(body));
     this.denials = new DenialLimit(deps.limits);
     this.loops = new LoopDetector(deps.agent, deps.journal.history, deps.limits, deps.failures);
   }
@@ -159,6 +161,7 @@ class Crew implements GateListener {
   }
 
   admit({ requested, call }: PendingCall): void {
+    this.checkpoints.prepare(call);
     this.send({ type: 'call.ruled', id: requested.id, ...classOf(call) });
   }
 
@@ -170,6 +173,7 @@ class Crew implements GateListener {
   }
 
   asking({ requested, call }: PendingCall): void {
+    this.checkpoints.prepare(call);
     this.send({ type: 'call.asking', id: requested.id, ...classOf(call) });
   }
 
@@ -202,21 +206,33 @@ class Crew implements GateListener {
     if (pending === undefined || call === undefined || pending.isDone) return;
     if (!this.gate.mayStart(pending, call)) return;
     pending.stage = 'running';
-    const { checkpoints } = this.deps;
-    const watched = checkpoints && writablePathsOf(call, this.deps);
-    if (watched === undefined) this.begin(pending, call, undefined);
-    else {
-      checkpoints
-        ?.watch({ call: id, ...watched })
-        .then((watch) => {
-          // Keeping files takes time, and a link may have been redirected meanwhile.
-          if (pending.controller.signal.aborted)
-            this.end(pending, 'interrupted', INTERRUPTED_RESULT);
-          else if (!pending.isDone && this.gate.mayStart(pending, call))
-            this.begin(pending, call, watch);
-        })
-        .catch(this.deps.onDefect);
+    const kept = this.checkpoints.before(id, call);
+    if (kept === undefined) this.begin(pending, call, undefined);
+    else this.beginLater(pending, call, kept).catch(this.deps.onDefect);
+  }
+
+  /** Begins a call when its files are kept. */
+  private async beginLater(
+    pending: PendingCall,
+    call: ValidCall,
+    kept: Promise<CallWatch | undefined>,
+  ): Promise<void> {
+    let watch: CallWatch | undefined;
+    try {
+      watch = await kept;
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      this.send({ type: 'storage.failed', detail: error.message });
+      return;
     }
+    // Meanwhile the run may have been interrupted, or a link redirected.
+    const { aborted } = pending.controller.signal;
+    if (!aborted && !pending.isDone && this.gate.mayStart(pending, call)) {
+      this.begin(pending, call, watch);
+      return;
+    }
+    if (!this.disposed && !this.checkpoints.cancel(pending.requested.id, watch)) return;
+    if (aborted) this.end(pending, 'interrupted', INTERRUPTED_RESULT);
   }
 
   private begin(pending: PendingCall, call: ValidCall, watch: CallWatch | undefined): void {
@@ -251,11 +267,8 @@ class Crew implements GateListener {
     const ended = await runTool(call, this.deps, options, signal);
     const durationMs = clock.now() - startedAt;
     const interrupted = signal.aborted && call.tool.interruptBehavior === 'cancel';
-    const changes = (await watch?.changes()) ?? [];
-    if (pending.isDone) return;
-    if (changes.length > 0) {
-      if (!this.write({ type: 'files.changed', call: pending.requested.id, changes })) return;
-    }
+    const { id } = pending.requested;
+    if (!(await this.checkpoints.after(id, watch, () => pending.isDone)) || pending.isDone) return;
     pending.stage = 'reported';
     if (pending.controller.signal.aborted) pending.controller = new AbortController();
     const report = { ...ended, interrupted, durationMs };

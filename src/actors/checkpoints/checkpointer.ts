@@ -12,10 +12,9 @@ import type {
 } from '../../protocol/session/checkpoints.js';
 import type { JournalBody, JournalRecord } from '../../protocol/session/journal-record.js';
 import { StorageError } from '../../protocol/skein-error.js';
+import { isSameState } from './is-same-state.js';
 import {
   type CoverageGap,
-  isSameState,
-  type WorkspaceSnapshot,
   WorkspaceTracker,
   type WorkspaceTrackerOptions,
 } from './workspace-tracker.js';
@@ -23,11 +22,8 @@ import {
 export interface Checkpointer extends Checkpoints {
   /** Records the changes of calls that a process crash interrupted. */
   settle(records: readonly JournalRecord[]): Promise<void>;
-}
-
-interface KeptFile {
-  readonly path: string;
-  readonly before: FileState;
+  /** Ends the threads. Call it after the last call has ended. */
+  close(): void;
 }
 
 interface CheckpointerOptions extends WorkspaceTrackerOptions {
@@ -36,6 +32,8 @@ interface CheckpointerOptions extends WorkspaceTrackerOptions {
   /** Writes to the journal. Throws StorageError. */
   readonly record: (body: JournalBody) => void;
 }
+
+const UNWATCHED: CallWatch = { isDeferred: false, changes: async () => [], cancel() {} };
 
 export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
   const { notify, record } = options;
@@ -49,16 +47,24 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
   };
   const watchAll = async (call: string): Promise<CallWatch> => {
     const before = await tracker.takeSnapshot();
-    record({ type: 'files.watched', call, manifest: before.manifest });
+    record({ type: 'files.watched', call, manifest: before.scan.manifest, isDeferred: true });
     before.gaps.forEach(reportOnce);
-    return { changes: emptyOnStorageError(() => tracker.changes(before)) };
+    return {
+      isDeferred: true,
+      changes: emptyOnStorageError(() => tracker.changes(before)),
+      cancel: () => tracker.release(before),
+    };
   };
   const watchPaths = async (call: string, paths: readonly string[]): Promise<CallWatch> => {
-    const files = paths.flatMap((path) => keepFilesAt(tracker, path));
-    record({ type: 'files.watched', call, files: [...files] });
-    return { changes: emptyOnStorageError(async () => changesOf(tracker, files)) };
+    const fileCall = tracker.beginFileCall(paths.flatMap(writtenPaths));
+    const files = [...fileCall.before].map(([path, before]) => ({ path, before }));
+    record({ type: 'files.watched', call, files });
+    const changes = emptyOnStorageError(async () => tracker.endFileCall(fileCall));
+    return { isDeferred: false, changes, cancel: () => void tracker.endFileCall(fileCall) };
   };
   return {
+    prepare: () => tracker.prepare(),
+    warmUp: () => tracker.warmUp(),
     async watch({ call, paths }: WatchedCall) {
       try {
         return await (paths === undefined ? watchAll(call) : watchPaths(call, paths));
@@ -68,16 +74,17 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
           `The files were not kept before this call, so its changes cannot be rewound: ${error.message}`,
         );
         recordIfPossible(record, { type: 'files.watched', call, why: error.message });
-        return { changes: async () => [] };
+        return UNWATCHED;
       }
     },
     async settle(records) {
       for (const watched of unsettledWatches(records)) {
         const changes = await emptyOnStorageError(() => changesSince(tracker, watched))();
-        if (changes.length === 0) continue;
+        if (changes.length === 0 && watched.isDeferred !== true) continue;
         record({ type: 'files.changed', call: watched.call, changes: [...changes] });
       }
     },
+    close: () => tracker.close(),
   };
 };
 
@@ -90,18 +97,11 @@ const recordIfPossible = (record: CheckpointerOptions['record'], body: JournalBo
   }
 };
 
-/** Keeps the file that a write at the path changes, and notes the folders that it creates. */
-const keepFilesAt = (tracker: WorkspaceTracker, path: string): readonly KeptFile[] => {
+/** Returns the folders and the file that a write at the path creates or changes, with links followed. */
+const writtenPaths = (path: string): readonly string[] => {
   const { path: realPath, missing } = resolveLanding(path);
-  const folders = missing.map((folder) => ({ path: folder, before: { kind: 'absent' } as const }));
-  return [...folders, { path: realPath, before: tracker.stateAt(realPath) }];
+  return [...missing, realPath];
 };
-
-const changesOf = (tracker: WorkspaceTracker, files: readonly KeptFile[]): readonly FileChange[] =>
-  files.flatMap(({ path, before }) => {
-    const after = tracker.stateAt(path);
-    return isSameState(before, after) ? [] : [{ path, before, after }];
-  });
 
 /** Returns no changes after StorageError: the call has had its effect and must not fail. */
 const emptyOnStorageError =
@@ -120,18 +120,25 @@ const changesSince = async (
   tracker: WorkspaceTracker,
   { manifest, files }: Watched,
 ): Promise<readonly FileChange[]> => {
-  if (files !== undefined) return changesOf(tracker, files);
-  const before: Pick<WorkspaceSnapshot, 'files' | 'couldSee'> | undefined =
-    manifest === undefined ? undefined : tracker.readSnapshot(manifest);
-  return before === undefined ? [] : tracker.changes(before);
+  if (manifest !== undefined) return tracker.changesSince(manifest);
+  return (files ?? []).flatMap(({ path, before }): readonly FileChange[] => {
+    const after: FileState = tracker.stateAt(path);
+    return isSameState(before, after) ? [] : [{ path, before, after }];
+  });
 };
 
-/** Returns the watches of calls without an end record or a change record. */
+/**
+ * Returns the watches whose changes are not recorded. The end of a call closes its watch, unless the
+ * changes are recorded later.
+ */
 const unsettledWatches = (records: readonly JournalRecord[]): readonly Watched[] => {
   const open = new Map<string, Watched>();
   for (const record of records) {
     if (record.type === 'files.watched') open.set(record.call, record);
-    if (record.type === 'files.changed' || record.type === 'call.ended') open.delete(record.call);
+    else if (record.type === 'files.changed') open.delete(record.call);
+    else if (record.type === 'call.ended' && open.get(record.call)?.isDeferred !== true) {
+      open.delete(record.call);
+    }
   }
   return [...open.values()];
 };

@@ -15,8 +15,8 @@ import {
 } from '../../host/files/restore-file.js';
 import type { Blobs, FileChange, FileState } from '../../protocol/session/checkpoints.js';
 import { SkeinError } from '../../protocol/skein-error.js';
+import { isSameState } from './is-same-state.js';
 import { type PlannedFile, stateNow } from './rewind-plan.js';
-import { isSameState } from './workspace-tracker.js';
 
 export class RestoreError extends SkeinError {
   readonly code = 'restore';

@@ -5,7 +5,7 @@ import { readContents } from '../../host/files/file-contents.js';
 import { type RestoreLimits, restoreRefusal } from '../../host/files/restore-file.js';
 import type { Blobs, FileState } from '../../protocol/session/checkpoints.js';
 import type { JournalRecord } from '../../protocol/session/journal-record.js';
-import { isSameState } from './workspace-tracker.js';
+import { isSameState } from './is-same-state.js';
 
 /**
  * `restore`: the file can be restored. `lost`: no version was kept. `changed`: another program has

@@ -1,56 +1,55 @@
 /**
- * Tracks the files of a workspace around a command: a snapshot before it, and the changes after it.
+ * Tracks the files of a workspace around commands. A scan before a command and a scan after it give its
+ * changes; all scans of a process form one sequence, so the scan after a command also serves the next.
  */
-import { basename, dirname } from 'node:path';
-import {
-  type ScannedEntry,
-  scanEntry,
-  scanWorkspace,
-  type WorkspaceScan,
-} from '../../host/files/workspace-scan.js';
 import { GitIndex } from '../../host/git/git-index.js';
 import { yieldToEventLoop } from '../../lib/async/yield-to-event-loop.js';
 import type { Blobs, FileChange, FileState } from '../../protocol/session/checkpoints.js';
 import { StorageError } from '../../protocol/skein-error.js';
-import { FileVersionStore, TOO_MUCH } from './file-version-store.js';
+import { blobBatches } from '../../store/files/checkpoints/blob-batch.js';
+import { compareWithManifest, type FoundChange } from './compare-with-manifest.js';
+import { type FileCall, FileCalls } from './file-calls.js';
+import type { PathSample } from './file-shard.js';
+import { isSameState } from './is-same-state.js';
+import { keepFile } from './keep-file.js';
+import type { KeptState } from './manifest-entry.js';
+import { ManifestWriter } from './manifest-writer.js';
+import { ScanQueue, type TimedScan } from './scan-queue.js';
+import { readManifest } from './workspace-manifest.js';
 import {
-  type KeptState,
-  type KeptTree,
-  ManifestWriter,
-  readManifest,
-} from './workspace-manifest.js';
+  joinSamples,
+  type WorkspaceBounds,
+  type WorkspaceScan,
+  WorkspaceScanner,
+  type WorkspaceScannerOptions,
+} from './workspace-scanner.js';
 
-export interface WorkspaceTrackerOptions {
-  /** Absolute paths of the workspace and additional directories. */
-  readonly roots: readonly string[];
-  /** Absolute paths that are never scanned: the state directory. */
-  readonly excluded: readonly string[];
+export interface WorkspaceTrackerOptions
+  extends Omit<WorkspaceScannerOptions, 'bounds' | 'shardThread'> {
   readonly blobs: Blobs;
-  /** Environment of the git child process. */
-  readonly environment: Readonly<Record<string, string>>;
   readonly bounds?: Partial<WorkspaceBounds>;
-}
-
-export interface WorkspaceBounds {
-  readonly maxEntries: number;
-  readonly maxFileBytes: number;
-  /** Maximum bytes that are copied for one command. */
-  readonly maxBytes: number;
+  /** Default: no threads. */
+  readonly shardThread?: string | undefined;
 }
 
 const MiB = 1024 * 1024;
-const BOUNDS: WorkspaceBounds = { maxEntries: 50_000, maxFileBytes: 32 * MiB, maxBytes: 128 * MiB };
+const BOUNDS: WorkspaceBounds = {
+  maxEntries: 200_000,
+  maxFileBytes: 32 * MiB,
+  maxBytes: 128 * MiB,
+};
 
-interface TrackedFile extends KeptState {
-  /** Scanned entry. Undefined after a crash; then only contents can be compared. */
-  readonly entry: ScannedEntry | undefined;
+/** A scan in the sequence of a scanner. */
+interface NumberedScan extends TimedScan, WorkspaceScan {
+  readonly number: number;
+  readonly manifest: string;
+  readonly scanner: WorkspaceScanner;
 }
 
+/** The files of a workspace before a command. */
 export interface WorkspaceSnapshot {
-  readonly manifest: string;
-  readonly files: ReadonlyMap<string, TrackedFile>;
-  couldSee(path: string, isDirectory: boolean): boolean;
-  /** Parts of the tree that cannot be restored, with the exceeded limit and a sentence. */
+  readonly scan: NumberedScan;
+  /** Files that cannot be restored, with the exceeded limit and a sentence. */
   readonly gaps: readonly CoverageGap[];
 }
 
@@ -60,233 +59,267 @@ export interface CoverageGap {
   readonly detail: string;
 }
 
+const WARM_UP_DELAY_MS = 10;
+const NO_PATHS: PathSample = { count: 0, paths: [] };
+
 export class WorkspaceTracker {
   private readonly options: WorkspaceTrackerOptions;
   private readonly bounds: WorkspaceBounds;
-  private readonly versions: FileVersionStore;
-  private readonly manifests: ManifestWriter;
-  private readonly indexes: readonly GitIndex[];
+  private readonly queue: ScanQueue<NumberedScan>;
+  private readonly calls = new FileCalls();
+  private scanner: WorkspaceScanner | undefined;
+  private manifests: ManifestWriter;
+  /** Scans after the oldest open snapshot. */
+  private scans: NumberedScan[] = [];
+  private scanCount = 0;
+  private readonly openSnapshots = new Set<WorkspaceSnapshot>();
+  private unreadable: PathSample = NO_PATHS;
+  private isWarm = false;
+  /** End of the last call that may have changed files, as in `performance.now()`. */
+  private lastEffect = 0;
 
   constructor(options: WorkspaceTrackerOptions) {
     this.options = options;
     this.bounds = { ...BOUNDS, ...options.bounds };
-    this.versions = new FileVersionStore(options.blobs, this.bounds);
-    this.manifests = new ManifestWriter(options.blobs);
-    this.indexes = options.roots.map((root) => new GitIndex(root, options.environment));
+    this.manifests = new ManifestWriter(options.blobs, options.roots);
+    this.queue = new ScanQueue(
+      (startedAt) => this.scan(startedAt),
+      () => performance.now(),
+    );
+  }
+
+  /** Starts a scan for a command that may start soon. */
+  prepare(): void {
+    // The scan of the command reports a failure.
+    this.queue.present(this.lastEffect).catch(() => undefined);
+  }
+
+  /** Starts the first scan soon. Later calls do nothing. */
+  warmUp(): void {
+    if (this.isWarm) return;
+    this.isWarm = true;
+    // Meanwhile the request leaves that the caller has just sent.
+    setTimeout(() => this.prepare(), WARM_UP_DELAY_MS).unref();
+  }
+
+  /** Takes a snapshot before a command. Rejects with StorageError. */
+  async takeSnapshot(): Promise<WorkspaceSnapshot> {
+    const scan = await this.queue.present(this.lastEffect);
+    if (scan.storageFailure !== undefined) throw new StorageError(scan.storageFailure);
+    const snapshot = { scan, gaps: this.gapsOf(scan) };
+    this.openSnapshots.add(snapshot);
+    return snapshot;
+  }
+
+  /**
+   * Returns the changes of a command that ends now. Call it once for each snapshot. A change between the end
+   * and the scan belongs to the call that names the file, else to the command. Rejects with StorageError.
+   */
+  async changes(snapshot: WorkspaceSnapshot): Promise<readonly FileChange[]> {
+    const endedAt = performance.now();
+    this.lastEffect = endedAt;
+    const { scan: first } = snapshot;
+    try {
+      const last = await this.queue.startedAfter(endedAt);
+      if (last.scanner !== first.scanner) return await this.changesSince(first.manifest);
+      const changes = foldChanges(this.scans, first.number, last.number);
+      return await this.withGitContents(
+        changes.flatMap((change) => this.calls.withoutCalls(change, first.endedAt, endedAt)),
+      );
+    } finally {
+      this.release(snapshot);
+    }
+  }
+
+  /** Forgets a snapshot whose changes are not wanted. */
+  release(snapshot: WorkspaceSnapshot): void {
+    this.openSnapshots.delete(snapshot);
+    this.trim();
+  }
+
+  /** Returns the changes since the manifest of a process that died. Rejects with StorageError. */
+  async changesSince(manifest: string): Promise<readonly FileChange[]> {
+    const { blobs } = this.options;
+    const stored = readManifest(blobs, manifest);
+    if (stored === undefined) return [];
+    const scanner = this.newScanner();
+    try {
+      const { files, folders } = await scanner
+        .scan({ writesPart: false, listsFiles: true })
+        .catch((error: unknown) => {
+          throw asStorageError(error);
+        });
+      const present = new Map([...folders, ...files]);
+      const stateAt = (path: string) => this.stateAt(path);
+      return await this.withGitContents(compareWithManifest(stored, present, stateAt));
+    } finally {
+      scanner.close();
+    }
   }
 
   /** Returns the state of a path, kept in a blob. Throws StorageError. */
   stateAt(path: string): FileState {
-    return this.versions.copy(path, scanEntry(path)).state;
+    return keepFile(path, this.options.blobs, this.bounds.maxFileBytes);
   }
 
-  /** Takes a snapshot before a command. Throws StorageError. */
-  async takeSnapshot(): Promise<WorkspaceSnapshot> {
-    const { scan, tracked } = await this.scan();
-    const files = new Map<string, TrackedFile>();
-    const skipped: string[] = [];
-    let bytesLeft = this.bounds.maxBytes;
-    const pause = yieldToEventLoop();
-    for (const [path, entry] of scan.entries) {
-      await pause();
-      bytesLeft -= this.versions.costOf(path, entry);
-      if (bytesLeft < 0) skipped.push(path);
-      const kept: KeptState =
-        bytesLeft < 0
-          ? { state: { kind: 'unknown', why: TOO_MUCH } }
-          : this.versions.keep(path, entry, tracked.get(path));
-      if (kept.state.kind !== 'absent') files.set(path, { ...kept, entry });
-    }
-    this.versions.forgetAllBut(scan.entries);
-    const manifest = this.manifests.write(files, this.options.roots, scan.isCut);
-    return { manifest, files, couldSee: scan.couldSee, gaps: this.gapsOf(scan, files, skipped) };
+  /** Keeps the files that a call is about to write. Throws StorageError. */
+  beginFileCall(paths: readonly string[]): FileCall {
+    return this.calls.begin(() => new Map(paths.map((path) => [path, this.stateAt(path)])));
   }
 
-  /** Returns the changes since a snapshot. Throws StorageError. */
-  async changes(
-    before: Pick<WorkspaceSnapshot, 'files' | 'couldSee'>,
-  ): Promise<readonly FileChange[]> {
-    const { scan, tracked } = await this.scan();
-    const changed: { path: string; previous: KeptState; after: FileState }[] = [];
-    let bytesLeft = this.bounds.maxBytes;
-    const currentState = (path: string, entry: ScannedEntry | undefined): FileState => {
-      bytesLeft -= entry === undefined ? 0 : this.versions.costOf(path, entry);
-      if (bytesLeft < 0) return { kind: 'unknown', why: TOO_MUCH };
-      return this.keepIfPossible(path, entry, tracked.get(path));
-    };
-    const pause = yieldToEventLoop();
-    for (const [path, previous] of before.files) {
-      await pause();
-      const entry = scan.entries.get(path);
-      const isSame = entry && previous.entry?.stamp === entry.stamp && !previous.entry.isFresh;
-      if (isSame) continue;
-      // A file that is not scanned may still exist, because an ignore rule may hide it now.
-      const after = currentState(path, entry ?? scanEntry(path));
-      if (!isSameState(previous.state, after)) changed.push({ path, previous, after });
-    }
-    for (const [path, entry] of scan.entries) {
-      await pause();
-      if (before.files.has(path)) continue;
-      if (!before.couldSee(path, entry.kind === 'directory')) continue;
-      const after = currentState(path, entry);
-      if (after.kind !== 'absent') {
-        changed.push({ path, previous: { state: { kind: 'absent' } }, after });
-      }
-    }
-    const contents = await this.fetch(changed.map(({ previous }) => previous));
-    const changes = changed.map(({ path, previous, after }) => {
-      return { path, before: contents(previous), after };
-    });
-    return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
-  }
-
-  /**
-   * Reads the snapshot of a process that died. Returns undefined if the manifest cannot be read.
-   */
-  readSnapshot(manifest: string): Pick<WorkspaceSnapshot, 'files' | 'couldSee'> | undefined {
-    const stored = readManifest(this.options.blobs, manifest);
-    if (stored === undefined) return undefined;
-    const files = new Map<string, TrackedFile>();
-    const changedRules = new Set<string>();
-    for (const [path, kept] of stored.files) {
-      files.set(path, { ...kept, entry: undefined });
-      const isRules = basename(path) === '.gitignore';
-      if (isRules && !isSameState(kept.state, this.stateAt(path))) changedRules.add(dirname(path));
-    }
-    // Under changed ignore rules it is unknown which ignored files existed before.
-    const couldSee = (path: string) =>
-      !stored.isCut && !foldersAbove(path).some((folder) => changedRules.has(folder));
-    return { files, couldSee };
-  }
-
-  private async scan(): Promise<{ scan: WorkspaceScan; tracked: ReadonlyMap<string, string> }> {
-    const tracked = new Map<string, string>();
-    const scans: WorkspaceScan[] = [];
-    let maxEntries = this.bounds.maxEntries;
-    for (const [index, root] of this.options.roots.entries()) {
-      const files = (await this.indexes[index]?.files()) ?? new Map<string, string>();
-      for (const [path, object] of files) tracked.set(path, object);
-      const { excluded } = this.options;
-      const scan = await scanWorkspace({
-        root,
-        maxEntries,
-        excluded,
-        included: files.keys(),
-      });
-      maxEntries -= scan.entries.size;
-      scans.push(scan);
-    }
-    return { scan: joinScans(scans), tracked };
-  }
-
-  /** Keeps a changed file. The change counts even if the file cannot be kept. */
-  private keepIfPossible(
-    path: string,
-    entry: ScannedEntry | undefined,
-    object?: string,
-  ): FileState {
+  /** Returns the changes of a call with named files. Throws StorageError. */
+  endFileCall(call: FileCall): readonly FileChange[] {
     try {
-      return this.versions.keep(path, entry, object).state;
+      return this.calls.end(call);
+    } finally {
+      this.lastEffect = performance.now();
+      this.trim();
+    }
+  }
+
+  close(): void {
+    this.scanner?.close();
+    this.scanner = undefined;
+  }
+
+  private async scan(startedAt: number): Promise<NumberedScan> {
+    if (this.scanner?.isOutgrown === true && this.openSnapshots.size === 0) this.reset();
+    this.scanner ??= this.newScanner();
+    const { scanner, manifests } = this;
+    try {
+      const scan = await scanner.scan({ writesPart: manifests.needsParts, listsFiles: false });
+      const manifest = manifests.write(scan);
+      this.scanCount += 1;
+      const endedAt = performance.now();
+      const numbered = { ...scan, startedAt, endedAt, number: this.scanCount, manifest, scanner };
+      this.scans.push(numbered);
+      this.trim();
+      this.unreadable = joinSamples([this.unreadable, scan.unreadable]);
+      return numbered;
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
-      return { kind: 'unknown', why: error.message };
+      // What the scanner knows may be wrong now. The next scan starts anew.
+      this.reset();
+      throw asStorageError(error);
     }
   }
 
-  /**
-   * Copies content from git that is needed now, because the command may have removed it from git.
-   */
-  private async fetch(states: readonly KeptState[]): Promise<(kept: KeptState) => FileState> {
-    const { blobs } = this.options;
-    const missingObjects = states.flatMap(({ state, object }) =>
-      object !== undefined && 'digest' in state && !blobs.has(state.digest) ? [object] : [],
+  private reset(): void {
+    this.close();
+    this.scans = [];
+    this.manifests = new ManifestWriter(this.options.blobs, this.options.roots);
+    this.queue.forget();
+  }
+
+  private newScanner(): WorkspaceScanner {
+    const { shardThread } = this.options;
+    return new WorkspaceScanner({ ...this.options, bounds: this.bounds, shardThread });
+  }
+
+  /** Forgets scans and calls that no open snapshot needs. */
+  private trim(): void {
+    const oldest = Math.min(...[...this.openSnapshots].map(({ scan }) => scan.number));
+    if (this.scans.length > 0) this.scans = this.scans.filter(({ number }) => number > oldest);
+    if (this.openSnapshots.size === 0) this.calls.forgetEnded();
+  }
+
+  /** Copies contents that only git has, because the command may have removed them from git. */
+  private async withGitContents(changes: readonly FoundChange[]): Promise<readonly FileChange[]> {
+    const { blobs, roots, environment, checkpointFolder } = this.options;
+    const isMissing = ({ state, object }: KeptState) =>
+      object !== undefined && 'digest' in state && !blobs.has(state.digest);
+    const objects = changes.flatMap(({ before }) =>
+      isMissing(before) ? (before.object ?? []) : [],
     );
-    for (const index of missingObjects.length === 0 ? [] : this.indexes) {
-      const found = await index.read(missingObjects, this.bounds.maxBytes);
-      for (const bytes of found.values()) blobs.put(bytes);
+    if (objects.length > 0) {
+      const batch = blobBatches(checkpointFolder)();
+      const pause = yieldToEventLoop();
+      for (const root of roots) {
+        const found = await new GitIndex(root, environment).read(objects, this.bounds.maxBytes);
+        for (const bytes of found.values()) {
+          await pause();
+          batch.put(bytes);
+        }
+      }
+      batch.close();
     }
-    return ({ state }) =>
-      'digest' in state && !blobs.has(state.digest)
-        ? { kind: 'unknown', why: 'git no longer has it' }
-        : state;
+    return changes
+      .map(({ path, before, after }) => {
+        const isLost = isMissing(before);
+        const lost = { kind: 'unknown', why: 'git no longer has it' } as const;
+        return { path, before: isLost ? lost : before.state, after };
+      })
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  private gapsOf(
-    scan: WorkspaceScan,
-    files: KeptTree,
-    skipped: readonly string[],
-  ): readonly CoverageGap[] {
+  private gapsOf({ isCut, blind, postponed }: NumberedScan): readonly CoverageGap[] {
     const { maxEntries, maxFileBytes, maxBytes } = this.bounds;
+    const { unreadable } = this;
+    this.unreadable = NO_PATHS;
     const gaps: CoverageGap[] = [];
     const add = (kind: CoverageGap['kind'], limit: number, detail: string) =>
       gaps.push({ kind, limit, detail });
-    if (scan.isCut) {
+    if (isCut) {
       add(
         'entries',
         maxEntries,
         `The workspace has more than ${maxEntries} files and folders; commands may change the others, and that cannot be rewound.`,
       );
     }
-    const unknown = [...files].flatMap(([path, { state }]) =>
-      state.kind === 'unknown' && state.why !== TOO_MUCH ? [path] : [],
-    );
-    if (unknown.length > 0) {
+    if (unreadable.count > 0) {
       add(
         'large',
         maxFileBytes,
-        `Files too large or not readable are not kept, so changes to them cannot be rewound: ${listed(unknown)}.`,
+        `Files too large or not readable are not kept, so changes to them cannot be rewound: ${listed(unreadable)}.`,
       );
     }
-    if (skipped.length > 0) {
+    if (postponed.count > 0) {
       add(
         'bytes',
         maxBytes,
-        `There is too much to copy before one command; not kept: ${listed(skipped)}.`,
+        `There is too much to copy before one command; not kept: ${listed(postponed)}.`,
       );
     }
-    if (scan.blind.length > 0) {
+    if (blind.length > 0) {
+      const paths = { count: blind.length, paths: blind };
       add(
         'unreadable',
         0,
-        `These folders cannot be read, so changes in them cannot be rewound: ${listed(scan.blind)}.`,
+        `These folders cannot be read, so changes in them cannot be rewound: ${listed(paths)}.`,
       );
     }
     return gaps;
   }
 }
 
-const joinScans = (scans: readonly WorkspaceScan[]): WorkspaceScan => {
-  const [first] = scans;
-  if (first !== undefined && scans.length === 1) return first;
-  return {
-    entries: new Map(scans.flatMap(({ entries }) => [...entries])),
-    couldSee: (path, isDirectory) => scans.some((scan) => scan.couldSee(path, isDirectory)),
-    isCut: scans.some(({ isCut }) => isCut),
-    blind: scans.flatMap(({ blind }) => blind),
-  };
-};
+const asStorageError = (error: unknown): StorageError =>
+  error instanceof StorageError
+    ? error
+    : new StorageError(`The files could not be scanned: ${(error as Error).message}.`, {
+        cause: error,
+      });
 
-const foldersAbove = (path: string): readonly string[] => {
-  const folder = dirname(path);
-  return folder === path ? [] : [folder, ...foldersAbove(folder)];
+/** Joins the changes of the scans after `first` up to `last`. */
+const foldChanges = (
+  scans: readonly NumberedScan[],
+  first: number,
+  last: number,
+): readonly FoundChange[] => {
+  const changes = new Map<string, FoundChange>();
+  for (const { number, changes: found } of scans) {
+    if (number <= first || number > last) continue;
+    for (const { path, before, after, isSilent } of found.values()) {
+      const earlier = changes.get(path);
+      if (earlier !== undefined) changes.set(path, { ...earlier, after: after.state });
+      else if (!isSilent) changes.set(path, { path, before, after: after.state });
+    }
+  }
+  const isChange = ({ before, after }: FoundChange) => !isSameState(before.state, after);
+  return [...changes.values()].filter(isChange);
 };
 
 const MAX_LISTED_PATHS = 5;
 
-const listed = (paths: readonly string[]): string => {
-  const rest = paths.length - MAX_LISTED_PATHS;
+const listed = ({ count, paths }: PathSample): string => {
+  const rest = count - MAX_LISTED_PATHS;
   return `${paths.slice(0, MAX_LISTED_PATHS).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-};
-
-export const isSameState = (first: FileState, second: FileState): boolean => {
-  if (first.kind !== second.kind || first.kind === 'unknown') return false;
-  if (first.kind === 'absent') return true;
-  if (first.kind === 'directory' || second.kind === 'directory') {
-    return 'mode' in first && 'mode' in second && first.mode === second.mode;
-  }
-  return (
-    'digest' in second &&
-    first.digest === second.digest &&
-    (first.kind === 'link' || first.mode === second.mode)
-  );
 };

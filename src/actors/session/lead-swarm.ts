@@ -112,13 +112,20 @@ const recordingChanges = (
   checkpoints: Checkpoints,
   record: (body: JournalBody) => void,
 ): Checkpoints => ({
+  warmUp: () => checkpoints.warmUp(),
+  prepare: () => checkpoints.prepare(),
   async watch(watched) {
     const watch = await checkpoints.watch(watched);
     return {
+      isDeferred: watch.isDeferred,
       async changes() {
         const changes = await watch.changes();
         record({ type: 'files.changed', call: watched.call, changes });
         return changes;
+      },
+      cancel() {
+        watch.cancel();
+        record({ type: 'files.changed', call: watched.call, changes: [] });
       },
     };
   },

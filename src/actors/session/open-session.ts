@@ -115,6 +115,7 @@ export const openSession = async (
       await runner.close();
       journal.end();
       await sessionHooks.end(reason);
+      services.checkpoints?.close();
       hooks.close();
       journal.close();
       await jobs.end();

@@ -24,12 +24,14 @@ import {
 import { requestCost } from '../../protocol/model/request-cost.js';
 import { NO_USAGE } from '../../protocol/model/usage.js';
 import { type EndedBlock, rawText } from '../../protocol/model/wire-block.js';
+import type { Checkpoints } from '../../protocol/session/checkpoints.js';
 import type { Feed } from '../../protocol/session/feed.js';
 import { StorageError } from '../../protocol/skein-error.js';
 import type { Artifact } from '../../protocol/tools/artifact.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 import { estimateRequest } from '../budget/run-budget.js';
 import type { LoopLimits } from '../calls/loop-detector.js';
+import type { DeferredChanges } from '../checkpoints/deferred-changes.js';
 import { CacheMonitor } from '../prompt-cache/cache-monitor.js';
 import type { PromptHeadManager } from '../prompt-cache/prompt-head-manager.js';
 import {
@@ -55,6 +57,9 @@ export interface TurnDeps extends RequestAdmissionDeps {
   readonly contextProvider: ContextProvider;
   readonly windowOf: (model: string) => WindowThresholds;
   readonly openArtifact: (name: string) => Artifact;
+  /** Undefined if no checkpoints are kept. */
+  readonly checkpoints?: Checkpoints | undefined;
+  readonly deferredChanges: DeferredChanges;
   readonly toolCount: number;
   readonly limits: LoopLimits & RefusalLimits;
   /** True if the provider can tell why a prefix was not read from its cache. */
@@ -199,8 +204,11 @@ const runTurn = async (
     };
     const end = await cacheMonitor.send(head, (requestHead) => {
       const body = requestBody(requestHead, history.messages, breakpoints);
-      return deps.model.stream({ model, body, betas }, sink, signal);
+      const answer = deps.model.stream({ model, body, betas }, sink, signal);
+      deps.checkpoints?.warmUp();
+      return answer;
     });
+    await deps.deferredChanges.recorded();
     keepAnswer(context, sending, end, blocks);
     send({ type: 'turn.ended', stopReason: end.stopReason });
   } catch (error) {

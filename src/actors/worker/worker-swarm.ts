@@ -104,7 +104,7 @@ export const openWorkerSwarm = async (
   const runtime = await openLeadRuntime(options, lead, services);
   await runtime.swarm.registry.loadIndex(options.store, session.meta.id);
   await runtime.swarm.start();
-  return new OpenWorkerSwarm(options, session, runtime, lead.epoch);
+  return new OpenWorkerSwarm(options, lead, runtime, services);
 };
 
 class OpenWorkerSwarm implements WorkerSwarm {
@@ -113,6 +113,7 @@ class OpenWorkerSwarm implements WorkerSwarm {
   private readonly options: SessionOptions;
   private readonly session: WorkerSession;
   private readonly lead: LeadRuntime;
+  private readonly checkpoints: LeadServices['checkpoints'];
   private readonly working = new Map<string, ClaimedJob>();
   /** Nodes of the agents that run here. A node outlives its agent until the job has ended. */
   private readonly nodes = new Map<string, ChildNode>();
@@ -122,15 +123,16 @@ class OpenWorkerSwarm implements WorkerSwarm {
 
   constructor(
     options: SessionOptions,
-    session: WorkerSession,
+    { session, epoch }: WorkerLead,
     lead: LeadRuntime,
-    leadEpoch: number,
+    { checkpoints }: LeadServices,
   ) {
     this.swarm = session.meta.id;
-    this.leadEpoch = leadEpoch;
+    this.leadEpoch = epoch;
     this.options = options;
     this.session = session;
     this.lead = lead;
+    this.checkpoints = checkpoints;
     // A single listener, because every listener gets the items of all agents.
     this.endProgress = lead.feed.listen((item) => this.reportProgress(item));
   }
@@ -182,6 +184,7 @@ class OpenWorkerSwarm implements WorkerSwarm {
   async close(): Promise<void> {
     this.endProgress();
     await this.lead.swarm.close();
+    this.checkpoints?.close();
     this.lead.hooks.close();
     await this.lead.jobs.end();
     await this.session.close();

@@ -107,17 +107,21 @@ export const worktreeEquipment = (
  * rewound. Changes of a command elsewhere are recorded, but not reported by the agent.
  */
 const outsideOf = (folder: string, checkpoints: Checkpoints): Checkpoints => ({
+  warmUp: () => checkpoints.warmUp(),
+  prepare: () => checkpoints.prepare(),
   async watch(watched) {
     const { paths } = watched;
     if (paths?.every((path) => isPathInside({ path, folder }))) return NO_CHANGES;
     const watch = await checkpoints.watch(watched);
     return {
+      isDeferred: watch.isDeferred,
       async changes() {
         await watch.changes();
         return [];
       },
+      cancel: () => watch.cancel(),
     };
   },
 });
 
-const NO_CHANGES: CallWatch = { changes: async () => [] };
+const NO_CHANGES: CallWatch = { isDeferred: false, changes: async () => [], cancel() {} };

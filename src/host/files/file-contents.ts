@@ -1,7 +1,8 @@
 /** Reads the contents of a file or symbolic link without following links. */
 import fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { type ScannedEntry, scanEntry } from './workspace-scan.js';
+import { megabytes } from './read-version.js';
+import { type ScannedEntry, scanEntry } from './scan-entry.js';
 
 export interface FoundContents {
   readonly entry: ScannedEntry;
@@ -54,9 +55,6 @@ const fileAt = (path: string, entry: ScannedEntry, maxBytes: number): FileConten
     fs.closeSync(file);
   }
 };
-
-const megabytes = (bytes: number): string =>
-  bytes >= 1024 * 1024 ? `${Math.floor(bytes / 1024 / 1024)} MiB` : `${bytes} bytes`;
 
 const MAX_LINK_HOPS = 40;
 

@@ -1,21 +1,17 @@
-/** Git index of a directory: tracked files with their object names, and object contents. */
-import { createHash } from 'node:crypto';
+/** Git index of a directory: the listing of tracked files, and contents of objects. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { findGitDirectory } from './find-git-directory.js';
 import { hardenedGit } from './git-command.js';
+import type { GitListing } from './git-listing.js';
 
-/** Object names in the index by absolute path. */
-export type TrackedFiles = ReadonlyMap<string, string>;
-
-const NO_FILES: TrackedFiles = new Map();
 const LISTING_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
 export class GitIndex {
   private readonly root: string;
   private readonly environment: Readonly<Record<string, string>>;
-  private last: { readonly stamp: string; readonly files: TrackedFiles } | undefined;
+  private last: { readonly stamp: string; readonly listing: GitListing } | undefined;
 
   /** `environment` is the environment of git. */
   constructor(root: string, environment: Readonly<Record<string, string>>) {
@@ -23,25 +19,22 @@ export class GitIndex {
     this.environment = environment;
   }
 
-  /** Returns an empty map without a repository or a usable git. Starts no process while the index is unchanged. */
-  async files(): Promise<TrackedFiles> {
+  /**
+   * Returns undefined without a repository or a usable git. Starts no process and returns the same object
+   * while the index is unchanged.
+   */
+  async listing(): Promise<GitListing | undefined> {
     const location = findGitDirectory(this.root);
-    if (location?.top === undefined) return NO_FILES;
+    if (location?.top === undefined) return undefined;
     const stamp = stampOf(join(location.directory, 'index'));
-    if (stamp === undefined) return NO_FILES;
-    if (this.last?.stamp === stamp) return this.last.files;
+    if (stamp === undefined) return undefined;
+    if (this.last?.stamp === stamp) return this.last.listing;
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const git = await hardenedGit(this.root, location, this.environment, signal);
     const answer = await git?.(['ls-files', '-s', '-z'], LISTING_BYTES);
-    if (answer?.code !== 0) return NO_FILES;
-    const files = new Map<string, string>();
-    for (const line of answer.text.split('\0')) {
-      const [, object, name] = /^100(?:644|755) ([0-9a-f]{40,64}) \d\t(.+)$/s.exec(line) ?? [];
-      if (object === undefined || name === undefined || name.includes('\ufffd')) continue;
-      files.set(join(this.root, name), object);
-    }
-    this.last = { stamp, files };
-    return files;
+    if (answer?.code !== 0) return undefined;
+    this.last = { stamp, listing: { root: this.root, bytes: answer.bytes } };
+    return this.last.listing;
   }
 
   /** Returns the contents of those objects that git still has. */
@@ -77,10 +70,3 @@ const objectsIn = (bytes: Buffer): ReadonlyMap<string, Buffer> => {
   }
   return objects;
 };
-
-/** Returns git's object name of the contents, with the hash algorithm of `like`. */
-export const objectName = (bytes: Uint8Array, like: string): string =>
-  createHash(like.length === 64 ? 'sha256' : 'sha1')
-    .update(`blob ${bytes.length}\0`)
-    .update(bytes)
-    .digest('hex');

@@ -25,6 +25,10 @@ export interface FileChange {
 
 /** Records file changes made by calls. */
 export interface Checkpoints {
+  /** Called once the first request has been sent, to look at the files before the first command. */
+  warmUp(): void;
+  /** Called when a call that may change any file was judged, so that `watch` takes less time. */
+  prepare(): void;
   /**
    * Called before a call with effects starts. Stores and journals the state that is needed to find the
    * changes, so that a crash during the call loses none. Never rejects: files that cannot be stored are
@@ -40,8 +44,15 @@ export interface WatchedCall {
 }
 
 export interface CallWatch {
-  /** Returns the changes since `watch`, for `files.changed`. Called after the call has ended. */
+  /**
+   * True if the changes take time and are recorded after the end of the call, also if there are none: before
+   * the next effect, the next answer and the end of the run.
+   */
+  readonly isDeferred: boolean;
+  /** Returns the changes since `watch`, for `files.changed`. Called once, when the call has ended. */
   changes(): Promise<readonly FileChange[]>;
+  /** Called instead of `changes` if the call does not start. */
+  cancel(): void;
 }
 
 /** File contents by sha256. */

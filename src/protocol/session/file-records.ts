@@ -37,6 +37,8 @@ export const FILE_RECORDS = [
     files: z.array(z.object({ path: z.string(), before: fileState })).optional(),
     /** Why no state could be stored. */
     why: z.string().optional(),
+    /** True if the changes are recorded after the end of the call, also if there are none. */
+    isDeferred: z.literal(true).optional(),
   }),
   z.object({
     /** Written before a rewind changes the first file, so that an interrupted rewind is detected. */

@@ -20,6 +20,8 @@ import { checkOptions, type QueryOptions } from './query-options.js';
 export interface InProcessOptions {
   /** Program and arguments that start the watchdog process. */
   readonly watchdog: readonly string[];
+  /** Path of the program of threads that scan large workspaces. Default: no threads. */
+  readonly shardThread?: string | undefined;
   readonly title: string;
   /** True if the lead waits for the next prompt after a run instead of stopping. */
   readonly staysIdle: boolean;
@@ -110,12 +112,12 @@ export class InProcessSession implements ProgramSession {
   /** Rejects with UsageError if the options cannot be used; then everything is closed again. */
   static async open(options: QueryOptions, hosted: InProcessOptions): Promise<InProcessSession> {
     checkOptions(options);
-    const { watchdog, title, staysIdle } = hosted;
+    const { watchdog, shardThread, title, staysIdle } = hosted;
     const notices: string[] = [];
     const notify = (sentence: string) => notices.push(sentence);
     const provider = queryProvider(options);
     const opened = await openHostSession({
-      host: { ...queryEnvironment(options), watchdog, notify },
+      host: { ...queryEnvironment(options), watchdog, shardThread, notify },
       flags: toRunOptions(options),
       surfaces: callbackSurface(options),
       hooks: options.hooks,

@@ -42,6 +42,8 @@ interface Programs {
   readonly watchdog: readonly string[];
   /** Command line of Skein, for agents in their own process. */
   readonly skein: readonly string[];
+  /** Path of the program of threads that scan large workspaces. Default: no threads. */
+  readonly shardThread?: string;
 }
 
 export const queryWith =

@@ -91,7 +91,7 @@ export const leadServices = async (
     }),
     checkpoints: options.keepsCheckpoints
       ? sessionCheckpoints(
-          { skeinHome, roots, environment, notify: host.notify },
+          { skeinHome, roots, environment, notify: host.notify, shardThread: host.shardThread },
           // Agents of a remote lead journal their file changes themselves.
           (body) => isRemote || journal.record(body),
         )

@@ -15,6 +15,8 @@ interface SessionCheckpointsOptions {
   /** Environment of child processes, for git. */
   readonly environment: Readonly<Record<string, string>>;
   readonly notify: (sentence: string) => void;
+  /** Path of the program of threads that scan large workspaces. Default: no threads. */
+  readonly shardThread?: string | undefined;
 }
 
 /** Returns the folders that a session may work in: its directory, then the added directories. */
@@ -28,14 +30,16 @@ export const openCheckpointBlobs = (skeinHome: string) =>
   checkpointBlobs(stateLayout(skeinHome).checkpoints);
 
 export const sessionCheckpoints = (
-  { skeinHome, roots, environment, notify }: SessionCheckpointsOptions,
+  { skeinHome, roots, environment, notify, shardThread }: SessionCheckpointsOptions,
   record: (body: JournalBody) => void,
 ): Checkpointer =>
   checkpointer({
     environment,
     record,
     notify,
+    shardThread,
     blobs: openCheckpointBlobs(skeinHome),
+    checkpointFolder: stateLayout(skeinHome).checkpoints,
     roots: watchedRoots(roots),
     excluded: statePaths(skeinHome),
   });

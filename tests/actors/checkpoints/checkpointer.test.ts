@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkpointer } from '../../../src/actors/checkpoints/checkpointer.js';
-import type { WorkspaceBounds } from '../../../src/actors/checkpoints/workspace-tracker.js';
+import type { WorkspaceBounds } from '../../../src/actors/checkpoints/workspace-scanner.js';
 import type { Blobs, FileChange } from '../../../src/protocol/session/checkpoints.js';
 import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import {
@@ -33,7 +33,8 @@ const testWorkspace = (
   const folder = temporaryFolder();
   const root = join(folder, 'work');
   fs.mkdirSync(root);
-  const blobs = checkpointBlobs(join(folder, 'checkpoints'));
+  const checkpointFolder = join(folder, 'checkpoints');
+  const blobs = checkpointBlobs(checkpointFolder);
   const records: JournalBody[] = [];
   const notices: string[] = [];
   const run = (command: string) => {
@@ -45,6 +46,7 @@ const testWorkspace = (
       roots: [root],
       excluded: [join(root, '.skein')],
       blobs,
+      checkpointFolder,
       bounds,
       environment: environment(),
       notify: (sentence) => notices.push(sentence),

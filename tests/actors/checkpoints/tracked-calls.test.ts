@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FileChange, WatchedCall } from '../../../src/protocol/session/checkpoints.js';
+import { fakeCheckpoints } from '../../fakes/agents/fake-checkpoints.js';
 import {
   type Answer,
   calls,
@@ -25,15 +26,13 @@ const watched = async (
   const watches: WatchedCall[] = [];
   const harness = await leadHarness({
     model,
-    checkpoints: (record) => ({
-      async watch(call) {
+    checkpoints: (record) =>
+      fakeCheckpoints(async (call) => {
         watches.push(call);
         await whenReady;
         record({ type: 'files.watched', call: call.call });
-        return { changes: async () => [CHANGE] };
-      },
-      settle: async () => {},
-    }),
+        return async () => [CHANGE];
+      }),
   });
   await harness.say('Go');
   const recordTypes = async () => (await harness.records()).map(({ type }) => type);

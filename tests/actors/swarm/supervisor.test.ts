@@ -4,6 +4,7 @@ import type { Journal } from '../../../src/protocol/session/journal.js';
 import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
+import { fakeCheckpoints } from '../../fakes/agents/fake-checkpoints.js';
 import type { Answer, Step } from '../../fakes/agents/scripted-model.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
@@ -150,10 +151,8 @@ describe('a crashed background agent', () => {
       ],
       {
         // Crashes after the change is made and before it is journaled.
-        checkpoints: () => ({
-          watch: async () => ({ changes: () => Promise.reject(new TypeError('no such thing')) }),
-          settle: async () => {},
-        }),
+        checkpoints: () =>
+          fakeCheckpoints(async () => () => Promise.reject(new TypeError('no such thing'))),
       },
     );
     await harness.clock.advance(1_000);
@@ -366,13 +365,11 @@ describe('the children of a crashed agent', () => {
           : [says('heard')];
       },
       {
-        checkpoints: () => ({
-          async watch() {
+        checkpoints: () =>
+          fakeCheckpoints(async () => {
             await allSettled();
-            return { changes: () => Promise.reject(new TypeError('no such thing')) };
-          },
-          settle: async () => {},
-        }),
+            return () => Promise.reject(new TypeError('no such thing'));
+          }),
       },
     );
     await harness.say('begin');

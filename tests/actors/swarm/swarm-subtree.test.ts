@@ -1,6 +1,7 @@
 /** Totals of the descendants in a report, with and without a restart of the agent. */
 import { describe, expect, test } from 'vitest';
 import type { FileChange } from '../../../src/protocol/session/checkpoints.js';
+import { fakeCheckpoints } from '../../fakes/agents/fake-checkpoints.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import type { LeadOptions } from '../session/lead-harness.js';
 import { allSettled, type Conversation, swarmHarness, task } from './swarm-harness.js';
@@ -10,15 +11,13 @@ const explorer = (prompt: string, more: Record<string, unknown> = {}) =>
   task(prompt, { description: prompt.toUpperCase(), subagent_type: 'explorer', ...more });
 
 /** Records a file change for every path of a writing call. */
-const checkpoints: LeadOptions['checkpoints'] = () => ({
-  async watch({ paths = [] }) {
+const checkpoints: NonNullable<LeadOptions['checkpoints']> = () =>
+  fakeCheckpoints(async ({ paths = [] }) => {
     const changes = paths.map(
       (path): FileChange => ({ path, before: { kind: 'absent' }, after: { kind: 'absent' } }),
     );
-    return { changes: async () => changes };
-  },
-  settle: async () => {},
-});
+    return async () => changes;
+  });
 
 /** Answers of a lead, its child `middle` and the grandchild `deep`, which changes a file. */
 const threeLevels =

@@ -6,6 +6,7 @@ import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
 import type { Settlement } from '../../../src/protocol/tools/worktrees.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { sendMessage } from '../../../src/tools/agents/send-message.js';
+import { fakeCheckpoints } from '../../fakes/agents/fake-checkpoints.js';
 import { type Answer, calls, fails, says } from '../../fakes/agents/scripted-model.js';
 import { allows, scriptedSurface } from '../../fakes/agents/scripted-surface.js';
 import {
@@ -272,14 +273,12 @@ describe('the work of an isolated agent', () => {
     const seen: unknown[] = [];
     const harness = await run(ISOLATED, {
       worktrees,
-      checkpoints: (record) => ({
-        settle: async () => undefined,
-        async watch(watched) {
+      checkpoints: (record) =>
+        fakeCheckpoints(async (watched) => {
           seen.push(watched);
           record({ type: 'files.watched', call: watched.call });
-          return { changes: async () => [] };
-        },
-      }),
+          return async () => [];
+        }),
     });
     expect(seen).toEqual([{ call: 'merge_a_2', paths: ['/tmp/src/a.ts'] }]);
     const kept = (await harness.records()).filter(({ type }) => type.startsWith('files.'));

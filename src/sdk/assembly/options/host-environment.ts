@@ -8,6 +8,8 @@ export interface HostEnvironment {
   readonly uid?: number | undefined;
   /** Program and arguments that start the watchdog process. */
   readonly watchdog: readonly string[];
+  /** Path of the program of threads that scan large workspaces. Undefined: the scans run in this thread. */
+  readonly shardThread?: string | undefined;
   /** Shows one sentence to the person. */
   readonly notify: (sentence: string) => void;
   /** Writes to the debug log. Undefined if there is none. */

@@ -1,0 +1,289 @@
+/**
+ * Known files of a share of the folders of a workspace. A scan compares the stamps of all of them, reads
+ * the files that may have changed, stores their contents, and reports the changes. Runs in the process
+ * of the session for a small workspace, and in a thread for a large one.
+ */
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import type { FolderNames } from '../../host/files/folder-lister.js';
+import {
+  type ReadVersion,
+  stampOf,
+  VersionReader,
+  type VersionStamp,
+} from '../../host/files/read-version.js';
+import { TICK_MS } from '../../host/files/scan-entry.js';
+import { type GitListing, trackedObjects } from '../../host/git/git-listing.js';
+import { objectName } from '../../host/git/object-name.js';
+import { yieldToEventLoop } from '../../lib/async/yield-to-event-loop.js';
+import type { FileState } from '../../protocol/session/checkpoints.js';
+import { StorageError } from '../../protocol/skein-error.js';
+import type { BlobBatch } from '../../store/files/checkpoints/blob-batch.js';
+import { isSameState } from './is-same-state.js';
+import { type KeptState, manifestEntry } from './manifest-entry.js';
+
+export interface ShardBounds {
+  readonly maxFileBytes: number;
+  /** Maximum bytes that a scan reads. */
+  readonly maxBytes: number;
+}
+
+export interface ScanStart {
+  /** True for the first scan, which reports no changes. */
+  readonly isBaseline: boolean;
+  /** Files that git has. Their contents are not stored. */
+  readonly listings: readonly GitListing[];
+}
+
+export interface ScanEnd {
+  /** True to store the entries of all files in a blob. */
+  readonly writesPart: boolean;
+  /** True to report all files. */
+  readonly listsFiles: boolean;
+}
+
+export interface ShardChange {
+  readonly path: string;
+  readonly before: KeptState;
+  readonly after: KeptState;
+  /** True if the file was found or kept only now, without a sign that it has changed. */
+  readonly isSilent: boolean;
+}
+
+/** Some paths, and how many there are in all. */
+export interface PathSample {
+  readonly count: number;
+  readonly paths: readonly string[];
+}
+
+export interface ShardReport {
+  readonly changes: readonly ShardChange[];
+  /** Files whose contents are not kept because they are too large or not readable. */
+  readonly unreadable: PathSample;
+  /** Files that the next scan reads, because this scan has read enough. */
+  readonly postponed: PathSample;
+  /** Why contents could not be stored. */
+  readonly storageFailure: string | undefined;
+  /** Digest of the blob with the entries, if `writesPart`. */
+  readonly part: string | undefined;
+  /** All files, if `listsFiles`. */
+  readonly files: readonly (readonly [path: string, kept: KeptState])[] | undefined;
+}
+
+interface KnownFile {
+  readonly path: string;
+  stamp: VersionStamp | undefined;
+  /** True if the file changed so recently that its next change may keep the stamp. */
+  isFresh: boolean;
+  /** True if the content is not kept although it could be. */
+  isPostponed: boolean;
+  kept: KeptState;
+  /** Number of the scan that has read the file. */
+  scan: number;
+}
+
+const ABSENT: FileState = { kind: 'absent' };
+const TOO_MUCH: FileState = { kind: 'unknown', why: 'there was too much to copy at once' };
+const MAX_SAMPLE = 6;
+const NO_SCAN: ScanStart = { isBaseline: true, listings: [] };
+
+class Sample implements PathSample {
+  count = 0;
+  readonly paths: string[] = [];
+
+  add(path: string): void {
+    this.count += 1;
+    if (this.paths.length < MAX_SAMPLE) this.paths.push(path);
+  }
+}
+
+/** State of a scan. */
+class CurrentScan {
+  readonly changes: ShardChange[] = [];
+  readonly unreadable = new Sample();
+  readonly postponed = new Sample();
+  readonly batch: BlobBatch;
+  readonly isBaseline: boolean;
+  /** Git objects of the index, by path. */
+  readonly objects: ReadonlyMap<string, string>;
+  storageFailure: string | undefined;
+  bytesLeft: number;
+
+  constructor(batch: BlobBatch, bytesLeft: number, { isBaseline, listings }: ScanStart) {
+    this.batch = batch;
+    this.bytesLeft = bytesLeft;
+    this.isBaseline = isBaseline;
+    this.objects = new Map(listings.flatMap((listing) => [...trackedObjects(listing)]));
+  }
+}
+
+export class FileShard {
+  private readonly folders = new Map<string, Map<string, KnownFile>>();
+  private readonly reader: VersionReader;
+  private readonly bounds: ShardBounds;
+  private readonly openBatch: () => BlobBatch;
+  private scanNumber = 0;
+  private current: CurrentScan;
+
+  constructor(openBatch: () => BlobBatch, bounds: ShardBounds) {
+    this.openBatch = openBatch;
+    this.bounds = bounds;
+    this.reader = new VersionReader(bounds.maxFileBytes);
+    this.current = this.newScan(NO_SCAN);
+  }
+
+  begin(start: ScanStart): void {
+    this.scanNumber += 1;
+    this.current = this.newScan(start);
+  }
+
+  /** Takes the names of folders, and reads their new files. */
+  async take(folders: readonly FolderNames[]): Promise<void> {
+    const pause = yieldToEventLoop();
+    for (const { path, names, hidden } of folders) {
+      const known = this.folders.get(path) ?? new Map<string, KnownFile>();
+      this.folders.set(path, known);
+      const unseen = hidden === 'all' ? undefined : new Set(hidden);
+      // A known file that is not listed stays known while it exists, because it may only be ignored now.
+      for (const name of names) {
+        if (known.has(name)) continue;
+        await pause();
+        const file = newFile(join(path, name));
+        if (!this.read(file)) continue;
+        known.set(name, file);
+        this.report(file, { state: ABSENT }, unseen?.has(name) !== false);
+      }
+    }
+  }
+
+  /** Checks the files that the scan has not read, and ends the scan. */
+  async end(request: ScanEnd): Promise<ShardReport> {
+    const pause = yieldToEventLoop();
+    for (const [path, files] of this.folders) {
+      await pause();
+      for (const [name, file] of files) {
+        if (file.scan === this.scanNumber || this.check(file)) continue;
+        const { kept } = file;
+        file.kept = { state: ABSENT };
+        this.report(file, kept, false);
+        files.delete(name);
+      }
+      if (files.size === 0) this.folders.delete(path);
+    }
+    return this.finish(request);
+  }
+
+  /** Reads a known file again if it may have changed. Returns false if it is gone. */
+  private check(file: KnownFile): boolean {
+    const { kept, stamp, isFresh, isPostponed } = file;
+    const now = stampOf(file.path);
+    const hasSameStamp = now !== undefined && stamp !== undefined && isSameStamp(now, stamp);
+    if (hasSameStamp && !isFresh && !isPostponed) return true;
+    if (!this.read(file)) return false;
+    if (isSameState(kept.state, file.kept.state)) file.kept = kept;
+    else this.report(file, kept, hasSameStamp && !isFresh);
+    return true;
+  }
+
+  /** Reads a file and stores its content. Returns false if there is no file. */
+  private read(file: KnownFile): boolean {
+    const { current } = this;
+    const version = this.reader.read(file.path, current.bytesLeft);
+    if ('absent' in version) return false;
+    const { stamp } = version;
+    file.scan = this.scanNumber;
+    file.stamp = stamp;
+    file.isFresh = stamp !== undefined && stamp.ctimeMs >= Date.now() - TICK_MS;
+    file.isPostponed = 'excess' in version;
+    if ('excess' in version) {
+      current.postponed.add(file.path);
+      file.kept = { state: TOO_MUCH };
+    } else if ('why' in version) {
+      current.unreadable.add(file.path);
+      file.kept = { state: { kind: 'unknown', why: version.why } };
+    } else {
+      current.bytesLeft -= version.bytes.length;
+      this.keep(file, version);
+    }
+    return true;
+  }
+
+  private keep(file: KnownFile, { kind, bytes, stamp }: ReadVersion): void {
+    const { current } = this;
+    const mode = stamp.mode & 0o7777;
+    const digest = hash('sha256', bytes, 'hex');
+    const object = kind === 'file' ? current.objects.get(file.path) : undefined;
+    if (object !== undefined && objectName(bytes, object) === object) {
+      file.kept = { state: { kind: 'file', mode, digest }, object };
+      return;
+    }
+    try {
+      current.batch.add(digest, bytes);
+      file.kept = { state: { kind, mode, digest } };
+    } catch (error) {
+      file.kept = { state: this.failed(error) };
+      file.isPostponed = true;
+    }
+  }
+
+  private failed(error: unknown): FileState {
+    if (!(error instanceof StorageError)) throw error;
+    this.current.storageFailure = error.message;
+    return { kind: 'unknown', why: error.message };
+  }
+
+  private finish({ writesPart, listsFiles }: ScanEnd): ShardReport {
+    const { changes, unreadable, postponed, batch } = this.current;
+    let part: string | undefined;
+    try {
+      if (writesPart) part = batch.put(Buffer.from(this.partText()));
+      batch.close();
+    } catch (error) {
+      this.failed(error);
+      // Contents that were not stored are stored by the next scan.
+      for (const file of this.files()) if (file.scan === this.scanNumber) file.isPostponed = true;
+    }
+    const { storageFailure } = this.current;
+    const files = listsFiles
+      ? [...this.files()].map(({ path, kept }) => [path, kept] as const)
+      : undefined;
+    this.current = this.newScan(NO_SCAN);
+    return { changes, unreadable, postponed, storageFailure, part, files };
+  }
+
+  private partText(): string {
+    const lines = [...this.files()].map(({ path, kept }) =>
+      JSON.stringify(manifestEntry(path, kept)),
+    );
+    return `[${lines.join(',')}]`;
+  }
+
+  private *files(): Iterable<KnownFile> {
+    for (const files of this.folders.values()) yield* files.values();
+  }
+
+  private newScan(start: ScanStart): CurrentScan {
+    return new CurrentScan(this.openBatch(), this.bounds.maxBytes, start);
+  }
+
+  private report({ path, kept: after }: KnownFile, before: KeptState, isSilent: boolean): void {
+    const { isBaseline, changes } = this.current;
+    if (!isBaseline) changes.push({ path, before, after, isSilent });
+  }
+}
+
+const newFile = (path: string): KnownFile => ({
+  path,
+  stamp: undefined,
+  isFresh: false,
+  isPostponed: false,
+  kept: { state: ABSENT },
+  scan: 0,
+});
+
+const isSameStamp = (first: VersionStamp, second: VersionStamp): boolean =>
+  first.mtimeMs === second.mtimeMs &&
+  first.ctimeMs === second.ctimeMs &&
+  first.size === second.size &&
+  first.ino === second.ino &&
+  first.mode === second.mode;
