@@ -2,14 +2,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { listNames } from '../io/list-names.js';
-import {
-  PACK_NAME,
-  type PackEntry,
-  PackIndex,
-  packsFolder,
-  readPackEntry,
-  withPackFile,
-} from './pack-index.js';
+import { PACK_NAME, PackIndex, packsFolder, readPackEntry, withPackFile } from './pack-index.js';
 
 /** Blobs in use have a date that is never older, in milliseconds. */
 export const RENEWAL_MS = 60 * 60 * 1000;
@@ -36,7 +29,7 @@ export class StoredPacks {
     this.folder = packsFolder(root);
   }
 
-  /** True if a known pack has the blob. Renews the date of the pack. */
+  /** True if a known pack has the blob. Renews the date of the pack, so that `sweepBlobs` keeps it. */
   has(digest: string): boolean {
     const key = Buffer.from(digest, 'hex');
     for (const [name, pack] of this.packs) {
@@ -45,21 +38,29 @@ export class StoredPacks {
     return false;
   }
 
-  /** Reads the new packs of the folder. Returns true if there are any. */
+  /** Lists the packs again if the folder has changed. Returns true if there are new packs. */
   refresh(): boolean {
     const now = Date.now();
     const modified = dateOf(this.folder);
     if (modified === undefined || modified === this.listed) return false;
-    const names = listNames(this.folder).filter((name) => PACK_NAME.test(name));
     // A pack that is sealed later in the same tick does not change the date.
     this.listed = now - modified > TICK_MS ? modified : undefined;
-    for (const name of this.packs.keys()) if (!names.includes(name)) this.packs.delete(name);
+    return this.list();
+  }
+
+  /** `gone` has the names of packs that were listed but did not exist. */
+  private list(gone = new Set<string>()): boolean {
+    const names = new Set(listNames(this.folder).filter((name) => PACK_NAME.test(name)));
+    for (const name of this.packs.keys()) if (!names.has(name)) this.packs.delete(name);
     let hasNew = false;
     for (const name of names) {
       if (this.packs.has(name)) continue;
       const path = join(this.folder, name);
       const index = readIndex(path);
-      if (index === undefined) continue;
+      // A sweep may have moved blobs to a pack that was sealed after the names were listed. A network
+      // disk may list a removed pack for seconds.
+      if (index === 'gone' && !gone.has(name)) return this.list(gone.add(name)) || hasNew;
+      if (index === 'gone' || index === 'ignored') continue;
       this.packs.set(name, { path, index, modified: index.modified });
       hasNew = true;
     }
@@ -74,21 +75,13 @@ export class StoredPacks {
     const key = Buffer.from(digest, 'hex');
     const tried = new Set<StoredPack>();
     do {
-      for (const [name, pack] of this.packs) {
+      for (const pack of this.packs.values()) {
         const entry = tried.has(pack) ? undefined : pack.index.find(key);
         tried.add(pack);
-        if (entry !== undefined) yield () => this.read(name, pack, entry);
+        if (entry === undefined) continue;
+        yield () => withPackFile(pack.path, (fd) => readPackEntry(fd, pack.index, entry));
       }
     } while (this.refresh());
-  }
-
-  private read(name: string, pack: StoredPack, entry: PackEntry): Uint8Array | undefined {
-    try {
-      return withPackFile(pack.path, (fd) => readPackEntry(fd, pack.index, entry));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.drop(name);
-      throw error;
-    }
   }
 
   /**
@@ -101,14 +94,8 @@ export class StoredPacks {
     if (now - pack.modified < RENEWAL_MS) return true;
     pack.modified = now;
     const exists = renewDate(pack.path);
-    if (!exists) this.drop(name);
+    if (!exists) this.packs.delete(name);
     return exists;
-  }
-
-  /** A sweep may have moved blobs of the pack to another pack, so the folder is listed again. */
-  private drop(name: string): void {
-    this.packs.delete(name);
-    this.listed = undefined;
   }
 }
 
@@ -119,7 +106,7 @@ export const renewDate = (path: string): boolean => {
     fs.utimesSync(path, now, now);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+    return !isMissing(error);
   }
 };
 
@@ -132,11 +119,13 @@ const dateOf = (folder: string): number | undefined => {
   }
 };
 
-/** Returns undefined for damaged packs, packs of other versions, and files that cannot be read. */
-const readIndex = (path: string): PackIndex | undefined => {
+/** Ignores damaged packs, packs of other versions, and files that cannot be read. */
+const readIndex = (path: string): PackIndex | 'gone' | 'ignored' => {
   try {
-    return withPackFile(path, PackIndex.read);
-  } catch {
-    return undefined;
+    return withPackFile(path, PackIndex.read) ?? 'ignored';
+  } catch (error) {
+    return isMissing(error) ? 'gone' : 'ignored';
   }
 };
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -7,6 +7,7 @@ import {
   checkpointBlobs,
 } from '../../../../src/store/files/checkpoints/checkpoint-blobs.js';
 import { openPack } from '../../../../src/store/files/checkpoints/open-pack.js';
+import { packOverhead } from '../../../../src/store/files/checkpoints/pack-index.js';
 import { temporaryFolder } from '../../session-folder.js';
 
 const setUp = () => {
@@ -28,6 +29,7 @@ describe('a pack', () => {
     expect(file).toMatch(/^packs\/[0-9a-f]{32}\.pack$/);
     expect(fs.statSync(join(root, folder)).mode & 0o777).toBe(0o700);
     expect(fs.statSync(join(root, file)).mode & 0o777).toBe(0o600);
+    expect(fs.statSync(join(root, file)).size).toBe('firstsecond'.length + packOverhead(2));
   });
 
   test('is not readable before it is sealed, then also by open readers', () => {
