@@ -4,7 +4,7 @@ import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-layo
 import type { Blobs, FileState } from '../../protocol/session/checkpoints.js';
 import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
-import { type SweepResult, sweepBlobs } from '../../store/files/checkpoints/checkpoint-blobs.js';
+import { type SweepResult, sweepBlobs } from '../../store/files/checkpoints/sweep-blobs.js';
 import { withCachedJobs } from '../../views/swarm/cached-jobs.js';
 import { isLiveSession } from '../../views/swarm/live-sessions.js';
 import type { HostEnvironment } from '../assembly/options/host-environment.js';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { replaceFile } from '../../../lib/replace-file.js';
 import type { Blobs } from '../../../protocol/session/checkpoints.js';
 import { storageError } from '../../shared/storage-error.js';
-import { listNames } from '../io/list-names.js';
 import { readRegularFile } from '../io/open-regular-file.js';
 import { BLOB_DIGEST } from './pack-index.js';
 import { RENEWAL_MS, renewDate, StoredPacks } from './stored-packs.js';
@@ -93,36 +92,4 @@ const write = (root: string, digest: string, bytes: Uint8Array, madeFolders: Set
   } catch (error) {
     throw storageError(error, path);
   }
-};
-
-export interface SweepResult {
-  readonly removed: number;
-  readonly freedBytes: number;
-}
-
-/**
- * Removes blobs that no session cites. Keeps blobs that are not older than `before`, because a
- * session may cite them soon.
- */
-export const sweepBlobs = (
-  root: string,
-  isCited: (digest: string) => boolean,
-  before: number,
-  dryRun = false,
-): SweepResult => {
-  let removed = 0;
-  let freedBytes = 0;
-  for (const folder of listNames(root)) {
-    if (!/^[0-9a-f]{2}$/.test(folder)) continue;
-    for (const name of listNames(join(root, folder))) {
-      if (isCited(`${folder}${name}`)) continue;
-      const path = join(root, folder, name);
-      const stat = fs.lstatSync(path, { throwIfNoEntry: false });
-      if (stat === undefined || !stat.isFile() || stat.mtimeMs >= before) continue;
-      if (!dryRun) fs.rmSync(path, { force: true });
-      removed += 1;
-      freedBytes += stat.size;
-    }
-  }
-  return { removed, freedBytes };
 };

@@ -1,11 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  blobDigest,
-  checkpointBlobs,
-  sweepBlobs,
-} from '../../../../src/store/files/checkpoints/checkpoint-blobs.js';
+import { checkpointBlobs } from '../../../../src/store/files/checkpoints/checkpoint-blobs.js';
 import { temporaryFolder } from '../../session-folder.js';
 
 const bytes = (text: string) => Buffer.from(text);
@@ -61,6 +57,20 @@ describe('checkpoint blobs', () => {
     expect(blobs.read(digest)).toEqual(bytes('whole'));
   });
 
+  test('keep a current date while they are in use', () => {
+    const { blobs, root, pathOf } = setUp();
+    const path = pathOf(blobs.put(bytes('used')));
+    const find = {
+      has: () => checkpointBlobs(root).has(path.slice(root.length).replaceAll('/', '')),
+      put: () => checkpointBlobs(root).put(bytes('used')),
+    };
+    for (const use of [find.has, find.put]) {
+      fs.utimesSync(path, 1, 1);
+      use();
+      expect(fs.statSync(path).mtimeMs).toBeGreaterThan(Date.now() - 3_600_000);
+    }
+  });
+
   test.each(['../../etc/passwd', '', 'A'.repeat(64), `${'a'.repeat(63)}/`])(
     'do not have the digest %j',
     (name) => {
@@ -69,28 +79,4 @@ describe('checkpoint blobs', () => {
       expect(blobs.read(name)).toEqual({ reason: expect.any(String) });
     },
   );
-});
-
-describe('sweepBlobs', () => {
-  test('removes old blobs that no checkpoint cites', () => {
-    const { root, blobs, pathOf } = setUp();
-    const [cited, old, young] = ['cited', 'old', 'young'].map((text) => blobs.put(bytes(text)));
-    for (const digest of [cited, old]) fs.utimesSync(pathOf(digest ?? ''), 1, 1);
-    const before = Date.now() - 60_000;
-    expect(sweepBlobs(root, (digest) => digest === cited, before, true).removed).toBe(1);
-    expect(sweepBlobs(root, (digest) => digest === cited, before)).toEqual({
-      removed: 1,
-      freedBytes: 3,
-    });
-    expect([cited, old, young].map((digest) => fs.existsSync(pathOf(digest ?? '')))).toEqual([
-      true,
-      false,
-      true,
-    ]);
-    expect(blobDigest(bytes('old'))).toBe(old);
-  });
-
-  test('removes no blob if the folder does not exist', () => {
-    expect(sweepBlobs('/no/such/folder', () => false, Date.now()).removed).toBe(0);
-  });
 });
