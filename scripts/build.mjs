@@ -2,6 +2,7 @@
  * Bundles the command line and the library into dist/, with the types of the library.
  *
  * - `skein.cjs` is the command: it compiles `program.cjs` with the code that V8 cached (scripts/code-cache.mjs).
+ * - `keep-code.cjs` is loaded only on a version of Node for which the build wrote no code.
  * - `program.cjs` is the whole program in CommonJS, because Node 20 caches no code of ES modules. A module that
  *   is imported on demand is evaluated on demand.
  * - `redis.cjs` and `screen.cjs` are packages that few commands need.
@@ -168,6 +169,7 @@ const program = await build({
   entryPoints: {
     program: 'src/cli/main.ts',
     skein: 'src/cli/launch.ts',
+    'keep-code': 'src/cli/compiled-code/keep-code.ts',
     watchdog: 'src/host/process/ownership/watchdog.ts',
     'shard-thread': 'src/actors/checkpoints/shard-thread.ts',
   },

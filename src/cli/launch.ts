@@ -1,42 +1,37 @@
 #!/usr/bin/env node
 /**
- * Entry of the `skein` command: runs the bundled program with the code that V8 compiled at the build
- * (scripts/code-cache.mjs). V8 compiles the program itself if there is no code for this version of Node and this
- * program, or if the code is damaged.
+ * Entry of the `skein` command: runs the bundled program with code that V8 compiled earlier
+ * (src/cli/compiled-code/kept-code.ts). Without such code V8 compiles the program itself, and the code is kept for
+ * later starts.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire, wrap } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { constants, Script } from 'node:vm';
-import { crc32 } from 'node:zlib';
+import {
+  builtCodeFile,
+  keptCodeOf,
+  readBuiltCode,
+  readKeptCode,
+} from './compiled-code/kept-code.js';
 
 const folder = dirname(fileURLToPath(import.meta.url));
-
-/** Returns the code that V8 compiled from the program, or undefined. */
-const compiledCode = (program: Buffer): Buffer | undefined => {
-  const { version, arch } = process;
-  let file: Buffer;
-  try {
-    file = readFileSync(join(folder, `program-${version}-${arch}.cache`));
-  } catch {
-    return undefined;
-  }
-  const headerEnd = file.indexOf('\n');
-  const code = file.subarray(headerEnd + 1);
-  // V8 compares only the length of the program, does not verify the code, and crashes on damaged code.
-  const header = `${crc32(program)} ${crc32(code)}`;
-  return file.toString('latin1', 0, headerEnd) === header ? code : undefined;
-};
-
 const filename = join(folder, 'program.cjs');
+const require = createRequire(filename);
 const program = readFileSync(filename);
-const code = compiledCode(program);
+const kept = keptCodeOf(program);
+const code = (kept && readKeptCode(kept, program)) ?? readBuiltCode(builtCodeFile(folder), program);
 // The bundle is ASCII, which V8 keeps in one byte per character.
 const script = new Script(wrap(program.toString('latin1')), {
   filename,
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   ...(code !== undefined && { cachedData: code }),
 });
+// V8 rejects the code of other flags, and of another V8 in the same version of Node.
+if (kept !== undefined && script.cachedDataRejected !== false) {
+  const { keepCode }: typeof import('./compiled-code/keep-code.js') = require('./keep-code.cjs');
+  keepCode({ script, program, kept });
+}
 const module = { exports: {} };
-script.runInThisContext()(module.exports, createRequire(filename), module, filename, folder);
+script.runInThisContext()(module.exports, require, module, filename, folder);

@@ -34,7 +34,7 @@ const PACKAGES_AT_START = ['commander', 'nanoid', 'unbash', 'xstate', 'zod'];
 /** Maximum number of modules per room that `skein -p` loads before its first model request. */
 const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   actors: 105,
-  cli: 17,
+  cli: 18,
   config: 33,
   context: 33,
   host: 60,
@@ -142,7 +142,7 @@ const codeFile = (dist: string) => join(dist, `program-${process.version}-${proc
 const copyOfBuild = (): string => {
   const dist = mkdtempSync(join(tmpdir(), 'dist-'));
   onTestFinished(() => rmSync(dist, { recursive: true }));
-  for (const file of ['skein.cjs', 'program.cjs', basename(codeFile('dist'))]) {
+  for (const file of ['skein.cjs', 'keep-code.cjs', 'program.cjs', basename(codeFile('dist'))]) {
     copyFileSync(join('dist', file), join(dist, file));
   }
   return dist;

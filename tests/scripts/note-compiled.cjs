@@ -4,7 +4,7 @@ const vm = require('node:vm');
 vm.Script = class extends vm.Script {
   constructor(code, options) {
     super(code, options);
-    if (options.cachedData !== undefined && this.cachedDataRejected === false)
+    if (options?.cachedData !== undefined && this.cachedDataRejected === false)
       console.error('accepted');
   }
 };

@@ -10,6 +10,7 @@ const MAX_FILES_IN_FOLDER = 20;
 
 /** Entry points: package.json and the build name their paths, and no file imports them by name. */
 const ENTRY_POINTS = [
+  'src/cli/compiled-code/keep-code.ts',
   'src/cli/launch.ts',
   'src/cli/main.ts',
   'src/host/process/ownership/watchdog.ts',

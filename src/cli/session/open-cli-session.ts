@@ -1,6 +1,8 @@
 /** Opens the session of a command, and prepares panes and memory for sub-agents. */
+import { channel } from 'node:diagnostics_channel';
 import type { AssemblyOptions } from '../../sdk/assembly/assemble-session.js';
 import { type HostSession, openHostSession } from '../../sdk/assembly/open-host-session.js';
+import { MODEL_REQUEST } from '../compiled-code/model-request.js';
 import { openTeammatePanes } from './open-teammate-panes.js';
 import { v8Flags } from './v8-flags.js';
 
@@ -12,5 +14,21 @@ export const openCliSession = async (request: AssemblyOptions): Promise<HostSess
     v8Flags.tuneForSwarm();
     stop();
   });
+  reportRequests(run);
   return run;
+};
+
+/** Number of requests that the launcher waits for. */
+const REPORTED_REQUESTS = 2;
+
+const reportRequests = ({ session }: HostSession): void => {
+  const requests = channel(MODEL_REQUEST);
+  if (!requests.hasSubscribers) return;
+  let count = 0;
+  const stop = session.listen(({ type }) => {
+    if (type !== 'request.started') return;
+    count += 1;
+    requests.publish({});
+    if (count === REPORTED_REQUESTS) stop();
+  });
 };

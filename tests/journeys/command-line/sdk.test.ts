@@ -199,6 +199,7 @@ describe('the package', () => {
     const dist = await readdir(join(consumer, 'node_modules/skein/dist'));
     expect(dist.filter((name) => name !== '.inputs').sort()).toEqual([
       'chunks',
+      'keep-code.cjs',
       `program-${process.version}-${process.arch}.cache`,
       'program.cjs',
       'redis.cjs',
