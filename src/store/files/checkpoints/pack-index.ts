@@ -109,13 +109,17 @@ export class PackIndex {
   }
 
   /** `key` has the bytes of a digest. Returns undefined if the pack lacks the blob. */
-  find(key: Uint8Array): PackEntry | undefined {
+  find(key: Buffer): PackEntry | undefined {
+    const prefix = key.readUInt32BE();
     let low = 0;
     let high = this.count - 1;
     while (low <= high) {
       const middle = (low + high) >>> 1;
       const at = middle * ENTRY_BYTES;
-      const order = this.entries.compare(key, 0, DIGEST_BYTES, at, at + DIGEST_BYTES);
+      // Most digests differ in their first bytes, and a number is compared much faster than bytes.
+      const order =
+        this.entries.readUInt32BE(at) - prefix ||
+        this.entries.compare(key, 0, DIGEST_BYTES, at, at + DIGEST_BYTES);
       if (order === 0) return this.entryAt(middle);
       if (order < 0) low = middle + 1;
       else high = middle - 1;
