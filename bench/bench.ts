@@ -8,6 +8,8 @@ export interface Bench {
   readonly contenders: Contenders;
   /** True for a smoke run, whose figures mean little. */
   readonly quick: boolean;
+  /** True for the report of a change: quick, with enough rounds of a start for a verdict. */
+  readonly brief: boolean;
   /** Runs the floor and Skein alternately, so that a machine that slows down affects both. */
   repeat<T>(
     rounds: number,
@@ -17,7 +19,11 @@ export interface Bench {
   measure(prompt: string, rounds: number): Promise<Record<'floor' | 'ours', Trace[]>>;
 }
 
-export const benchOf = (arena: Arena, contenders: Contenders, isQuick: boolean): Bench => {
+export const benchOf = (
+  arena: Arena,
+  contenders: Contenders,
+  { quick, brief }: Pick<Bench, 'quick' | 'brief'>,
+): Bench => {
   const repeat: Bench['repeat'] = async (rounds, run) => {
     const figures = { floor: [], ours: [] } as Record<
       'floor' | 'ours',
@@ -32,7 +38,8 @@ export const benchOf = (arena: Arena, contenders: Contenders, isQuick: boolean):
   return {
     arena,
     contenders,
-    quick: isQuick,
+    quick: quick || brief,
+    brief,
     repeat,
     async measure(prompt, rounds) {
       const simulator = await startSimulatorProcess(arena);

@@ -34,6 +34,7 @@ const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]
 const USAGE = `npm run bench -- [options]
   --rows a,b   only these: ${Object.keys(MEASURES).join(', ')}
   --quick      a smoke run: one round of most, whose figures mean little
+  --brief      the same, with more starts: the report of .ci/run, in a minute with --rows start,bash
   --json       the figures, run by run, as JSON
   --check      exit with 1 when a target is missed`;
 
@@ -41,6 +42,7 @@ const { values: flags } = parseArgs({
   options: {
     rows: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    brief: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
@@ -62,7 +64,7 @@ const run = async (): Promise<number> => {
   });
   try {
     const { contenders, sizes } = await calibrate(arena);
-    const bench = benchOf(arena, contenders, flags.quick);
+    const bench = benchOf(arena, contenders, flags);
     const rows: Row[] = [];
     for (const name of names) {
       process.stderr.write(`measuring ${name} …\n`);
