@@ -4,7 +4,6 @@
  * of the session for a small workspace, and in a thread for a large one.
  */
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
 import type { FolderNames } from '../../host/files/folder-lister.js';
 import {
   type ReadVersion,
@@ -13,7 +12,6 @@ import {
   type VersionStamp,
 } from '../../host/files/read-version.js';
 import { TICK_MS } from '../../host/files/scan-entry.js';
-import { type GitListing, trackedObjects } from '../../host/git/git-listing.js';
 import { objectName } from '../../host/git/object-name.js';
 import { yieldToEventLoop } from '../../lib/async/yield-to-event-loop.js';
 import type { FileState } from '../../protocol/session/checkpoints.js';
@@ -31,8 +29,11 @@ export interface ShardBounds {
 export interface ScanStart {
   /** True for the first scan, which reports no changes. */
   readonly isBaseline: boolean;
-  /** Files that git has. Their contents are not stored. */
-  readonly listings: readonly GitListing[];
+}
+
+export interface ShardFolder extends FolderNames {
+  /** Git objects of the names in the same order; empty for a name that git does not have. */
+  readonly objects?: readonly string[] | undefined;
 }
 
 export interface ScanEnd {
@@ -85,7 +86,7 @@ interface KnownFile {
 const ABSENT: FileState = { kind: 'absent' };
 const TOO_MUCH: FileState = { kind: 'unknown', why: 'there was too much to copy at once' };
 const MAX_SAMPLE = 6;
-const NO_SCAN: ScanStart = { isBaseline: true, listings: [] };
+const NO_SCAN: ScanStart = { isBaseline: true };
 
 class Sample implements PathSample {
   count = 0;
@@ -104,16 +105,13 @@ class CurrentScan {
   readonly postponed = new Sample();
   readonly batch: BlobBatch;
   readonly isBaseline: boolean;
-  /** Git objects of the index, by path. */
-  readonly objects: ReadonlyMap<string, string>;
   storageFailure: string | undefined;
   bytesLeft: number;
 
-  constructor(batch: BlobBatch, bytesLeft: number, { isBaseline, listings }: ScanStart) {
+  constructor(batch: BlobBatch, bytesLeft: number, { isBaseline }: ScanStart) {
     this.batch = batch;
     this.bytesLeft = bytesLeft;
     this.isBaseline = isBaseline;
-    this.objects = new Map(listings.flatMap((listing) => [...trackedObjects(listing)]));
   }
 }
 
@@ -138,18 +136,18 @@ export class FileShard {
   }
 
   /** Takes the names of folders, and reads their new files. */
-  async take(folders: readonly FolderNames[]): Promise<void> {
+  async take(folders: readonly ShardFolder[]): Promise<void> {
     const pause = yieldToEventLoop();
-    for (const { path, names, hidden } of folders) {
+    for (const { path, names, hidden, objects } of folders) {
       const known = this.folders.get(path) ?? new Map<string, KnownFile>();
       this.folders.set(path, known);
       const unseen = hidden === 'all' ? undefined : new Set(hidden);
       // A known file that is not listed stays known while it exists, because it may only be ignored now.
-      for (const name of names) {
+      for (const [at, name] of names.entries()) {
         if (known.has(name)) continue;
         await pause();
-        const file = newFile(join(path, name));
-        if (!this.read(file)) continue;
+        const file = newFile(`${path === '/' ? '' : path}/${name}`);
+        if (!this.read(file, objects?.[at])) continue;
         known.set(name, file);
         this.report(file, { state: ABSENT }, unseen?.has(name) !== false);
       }
@@ -185,8 +183,8 @@ export class FileShard {
     return true;
   }
 
-  /** Reads a file and stores its content. Returns false if there is no file. */
-  private read(file: KnownFile): boolean {
+  /** Reads a file and stores its content, unless it is that of a git object. Returns false without a file. */
+  private read(file: KnownFile, object = ''): boolean {
     const { current } = this;
     const version = this.reader.read(file.path, current.bytesLeft);
     if ('absent' in version) return false;
@@ -203,17 +201,16 @@ export class FileShard {
       file.kept = { state: { kind: 'unknown', why: version.why } };
     } else {
       current.bytesLeft -= version.bytes.length;
-      this.keep(file, version);
+      this.keep(file, version, object);
     }
     return true;
   }
 
-  private keep(file: KnownFile, { kind, bytes, stamp }: ReadVersion): void {
+  private keep(file: KnownFile, { kind, bytes, stamp }: ReadVersion, object: string): void {
     const { current } = this;
     const mode = stamp.mode & 0o7777;
     const digest = hash('sha256', bytes, 'hex');
-    const object = kind === 'file' ? current.objects.get(file.path) : undefined;
-    if (object !== undefined && objectName(bytes, object) === object) {
+    if (kind === 'file' && object !== '' && objectName(bytes, object) === object) {
       file.kept = { state: { kind: 'file', mode, digest }, object };
       return;
     }

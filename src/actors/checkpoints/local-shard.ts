@@ -1,10 +1,9 @@
 /** A shard of a workspace, behind orders that are carried out one after the other. */
-import type { FolderNames } from '../../host/files/folder-lister.js';
-import type { FileShard, ScanEnd, ScanStart, ShardReport } from './file-shard.js';
+import type { FileShard, ScanEnd, ScanStart, ShardFolder, ShardReport } from './file-shard.js';
 
 export interface Shard {
   begin(start: ScanStart): void;
-  take(folders: readonly FolderNames[]): void;
+  take(folders: readonly ShardFolder[]): void;
   /** Rejects if the shard has failed; then it must not be used any more. */
   end(request: ScanEnd): Promise<ShardReport>;
   close(): void;

@@ -1,7 +1,6 @@
 /** A shard of a workspace in a thread of its own, so that a scan does not hold up the agents. */
 import { Worker } from 'node:worker_threads';
-import type { FolderNames } from '../../host/files/folder-lister.js';
-import type { ScanEnd, ScanStart, ShardBounds, ShardReport } from './file-shard.js';
+import type { ScanEnd, ScanStart, ShardBounds, ShardFolder, ShardReport } from './file-shard.js';
 import type { Shard } from './local-shard.js';
 
 export interface ShardThreadData {
@@ -11,7 +10,7 @@ export interface ShardThreadData {
 
 export type ShardRequest =
   | { readonly type: 'begin'; readonly start: ScanStart }
-  | { readonly type: 'take'; readonly folders: readonly FolderNames[] }
+  | { readonly type: 'take'; readonly folders: readonly ShardFolder[] }
   | { readonly type: 'end'; readonly request: ScanEnd };
 
 export type ShardReply = { readonly report: ShardReport } | { readonly failure: string };

@@ -3,7 +3,6 @@
  * are threads in a large workspace. Each scan returns the changes since the scan before.
  */
 import { availableParallelism } from 'node:os';
-import { basename, dirname } from 'node:path';
 import {
   type FolderChange,
   FolderLister,
@@ -11,7 +10,7 @@ import {
   type FolderNames,
 } from '../../host/files/folder-lister.js';
 import { GitIndex } from '../../host/git/git-index.js';
-import { type GitListing, trackedObjects } from '../../host/git/git-listing.js';
+import { type GitListing, trackedFiles } from '../../host/git/git-listing.js';
 import { yieldToEventLoop } from '../../lib/async/yield-to-event-loop.js';
 import { blobBatches } from '../../store/files/checkpoints/blob-batch.js';
 import {
@@ -21,6 +20,7 @@ import {
   type ScanStart,
   type ShardBounds,
   type ShardChange,
+  type ShardFolder,
 } from './file-shard.js';
 import { localShard, type Shard } from './local-shard.js';
 import type { KeptState } from './manifest-entry.js';
@@ -100,9 +100,7 @@ export class WorkspaceScanner {
   async scan(request: ScanEnd): Promise<WorkspaceScan> {
     const { isBaseline } = this;
     const listings = await Promise.all(this.indexes.map((index) => index.listing()));
-    // Later scans read only changed files, whose contents git hardly has.
-    const known = isBaseline ? listings.filter((listing) => listing !== undefined) : [];
-    const orders = new ShardOrders({ isBaseline, listings: known });
+    const orders = new ShardOrders({ isBaseline });
     const changes = new ChangeMap();
     const results: FolderListing[] = [];
     let room = this.options.bounds.maxEntries;
@@ -110,13 +108,14 @@ export class WorkspaceScanner {
       const pause = yieldToEventLoop();
       const listing = listings[at];
       const isSeen = listing === this.seenListings[at];
-      const tracked = isSeen ? undefined : await trackedNames(listing, pause);
+      const tracked = isSeen ? undefined : await trackedByFolder(listing, pause);
       const result = await lister.list({
         maxEntries: room,
         tracked,
         pause,
         take: (folder) => {
-          orders.add(folder);
+          // Later scans read only changed files, whose contents git hardly has.
+          orders.add(folder, isBaseline ? tracked?.get(folder.path) : undefined);
           const isKnown = this.shards !== undefined || this.wantsThreads(this.count);
           if (isKnown && orders.isFull) this.send(orders);
         },
@@ -182,7 +181,7 @@ export class WorkspaceScanner {
 /** Folders of a scan on their way to the shards. */
 class ShardOrders {
   private readonly start: ScanStart;
-  private waiting: FolderNames[] = [];
+  private waiting: ShardFolder[] = [];
   private names = 0;
   private hasBegun = false;
 
@@ -190,8 +189,9 @@ class ShardOrders {
     this.start = start;
   }
 
-  add(folder: FolderNames): void {
-    this.waiting.push(folder);
+  add(folder: FolderNames, tracked: ReadonlyMap<string, string> | undefined): void {
+    const objects = tracked && folder.names.map((name) => tracked.get(name) ?? '');
+    this.waiting.push({ ...folder, objects });
     this.names += folder.names.length;
   }
 
@@ -202,7 +202,7 @@ class ShardOrders {
   send(shards: readonly Shard[], homes: Map<string, Shard>): void {
     if (!this.hasBegun) for (const shard of shards) shard.begin(this.start);
     this.hasBegun = true;
-    const folders = new Map(shards.map((shard) => [shard, [] as FolderNames[]]));
+    const folders = new Map(shards.map((shard) => [shard, [] as ShardFolder[]]));
     for (const folder of this.waiting) {
       const home = homes.get(folder.path) ?? shards[homes.size % shards.length];
       if (home === undefined) continue;
@@ -243,19 +243,21 @@ const shardChange = ({ path, before, after, wasHidden }: FolderChange): ShardCha
 const folderState = (mode: number | undefined): KeptState =>
   mode === undefined ? { state: { kind: 'absent' } } : { state: { kind: 'directory', mode } };
 
-/** Returns the tracked names of each folder. */
-const trackedNames = async (
+/** Returns the git objects of each folder by name. */
+const trackedByFolder = async (
   listing: GitListing | undefined,
   pause: () => Promise<void> | undefined,
-): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const byFolder = new Map<string, string[]>();
+): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> => {
+  const byFolder = new Map<string, Map<string, string>>();
   if (listing === undefined) return byFolder;
-  for (const [path] of trackedObjects(listing)) {
+  let current = { folder: '', names: new Map<string, string>() };
+  for (const { folder, name, object } of trackedFiles(listing)) {
     await pause();
-    const folder = dirname(path);
-    const names = byFolder.get(folder);
-    if (names === undefined) byFolder.set(folder, [basename(path)]);
-    else names.push(basename(path));
+    if (folder !== current.folder) {
+      current = { folder, names: byFolder.get(folder) ?? new Map<string, string>() };
+      byFolder.set(folder, current.names);
+    }
+    current.names.set(name, object);
   }
   return byFolder;
 };

@@ -3,7 +3,7 @@
  * new time when an entry is added, removed or renamed. Skips `.git`, `node_modules` and ignored files.
  */
 import fs, { type Dirent, type Stats } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { isPathInside } from '../../lib/paths/is-path-inside.js';
 import { type IgnoreRules, ignoreRulesAbove, isIgnored, readIgnoreRules } from './ignore-rules.js';
 import { TICK_MS } from './scan-entry.js';
@@ -45,7 +45,7 @@ export interface ListerOptions {
 interface ListRequest {
   readonly maxEntries: number;
   /** Names to list even if ignored, by folder. Undefined: as in the last listing. */
-  readonly tracked: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly tracked: ReadonlyMap<string, ReadonlyMap<string, unknown>> | undefined;
   /** Called with each folder whose names have changed. A folder that is gone has no names. */
   readonly take: (folder: FolderNames) => void;
   /** Awaited between folders. */
@@ -113,7 +113,11 @@ export class FolderLister {
       const known = this.folders.get(path);
       const stats = lstat(path);
       if (!stats?.isDirectory()) continue;
-      const facts = { stats, ruleStamp: stampAt(join(path, '.gitignore')), prefix };
+      const stamp = stampOf(stats);
+      // Without a new stamp, a folder has no new rule file.
+      const mayHaveRules = known?.stamp !== stamp || known.ruleStamp !== '';
+      const ruleStamp = mayHaveRules ? stampAt(`${path}/.gitignore`) : '';
+      const facts = { stats, stamp, ruleStamp, prefix };
       if (known !== undefined && isUnchanged(known, visit, facts)) {
         listed.set(path, known);
         visitSubfolders(stack, known, visit, NONE);
@@ -164,11 +168,10 @@ export class FolderLister {
   private async listFolder(
     { path, rules: rulesAbove, depth }: Visit,
     known: Folder | undefined,
-    { stats, ruleStamp, prefix }: FolderFacts,
+    { stats, stamp, ruleStamp, prefix }: FolderFacts,
     room: number,
   ): Promise<Folder> {
     // The stamp is older than the names, so a change in between gives the next listing another stamp.
-    const stamp = stampOf(stats);
     const isFresh = stats.ctimeMs >= Date.now() - TICK_MS;
     const entries = entriesOf(path);
     const keepsRules = known !== undefined && hasSameRules(known, rulesAbove, ruleStamp);
@@ -181,11 +184,12 @@ export class FolderLister {
     const subfolders: string[] = [];
     const blind: string[] = [];
     let isCut = false;
+    const isHidden = this.hiddenIn(path, rules, prefix);
     for (const entry of entries ?? []) {
       const { name } = entry;
       const isFolder = entry.isDirectory();
       if (!isFolder && !entry.isFile() && !entry.isSymbolicLink()) continue;
-      if (SKIPPED.has(name) || this.isHidden(rules, path, name, isFolder, prefix)) continue;
+      if (SKIPPED.has(name) || isHidden(name, isFolder)) continue;
       if (name.includes('\ufffd')) {
         blind.push(join(path, name));
         continue;
@@ -200,20 +204,19 @@ export class FolderLister {
     return { path, ...state, names, subfolders, blind, isUnreadable, isCut };
   }
 
-  private isHidden(
-    rules: IgnoreRules | undefined,
+  /** Returns a function that tells if the rules or the excluded paths hide a name in the folder. */
+  private hiddenIn(
     folder: string,
-    name: string,
-    isFolder: boolean,
+    rules: IgnoreRules | undefined,
     prefix: readonly string[],
-  ): boolean {
+  ): WasHidden {
     const { root, excluded } = this.options;
-    if (rules === undefined && excluded.length === 0) return false;
-    const path = join(folder, name);
-    if (excluded.includes(path)) return true;
-    if (rules === undefined) return false;
-    const below = path.slice(root.length).split(sep).filter(Boolean);
-    return isIgnored(rules, [...prefix, ...below], isFolder);
+    const names = new Set(
+      excluded.filter((path) => dirname(path) === folder).map((path) => basename(path)),
+    );
+    if (rules === undefined) return names.size === 0 ? NONE : (name) => names.has(name);
+    const above = [...prefix, ...folder.slice(root.length).split(sep).filter(Boolean)];
+    return (name, isFolder) => names.has(name) || isIgnored(rules, [...above, name], isFolder);
   }
 
   /** Returns which names of a folder may have existed at the last listing without being listed. */
@@ -225,8 +228,7 @@ export class FolderLister {
   ): WasHidden {
     if (visit.wasHidden || wasCut || known?.isUnreadable === true) return ALL;
     if (known === undefined) return NONE;
-    const { rules } = known;
-    return (name, isFolder) => this.isHidden(rules, visit.path, name, isFolder, prefix);
+    return this.hiddenIn(visit.path, known.rules, prefix);
   }
 
   /** Returns the rules above the root: the same object as long as their files are unchanged. */
@@ -246,7 +248,7 @@ export class FolderLister {
 
   /** Takes tracked files that are ignored, also in folders that are ignored. */
   private async takeExtras(
-    tracked: ReadonlyMap<string, readonly string[]>,
+    tracked: ReadonlyMap<string, ReadonlyMap<string, unknown>>,
     take: ListRequest['take'],
     pause: ListRequest['pause'],
   ): Promise<void> {
@@ -258,7 +260,7 @@ export class FolderLister {
       if (isExcluded(path)) continue;
       const folder = this.folders.get(path);
       const listed = new Set([...(folder?.names ?? []), ...(folder?.subfolders ?? [])]);
-      const missing = names.filter((name) => !listed.has(name));
+      const missing = [...names.keys()].filter((name) => !listed.has(name));
       if (missing.length === 0) continue;
       extras.set(path, missing);
       const earlier = new Set(this.extras.get(path));
@@ -271,6 +273,7 @@ export class FolderLister {
 
 interface FolderFacts {
   readonly stats: Stats;
+  readonly stamp: string;
   readonly ruleStamp: string;
   readonly prefix: readonly string[];
 }
@@ -281,11 +284,8 @@ interface RulesAbove {
   readonly prefix: readonly string[];
 }
 
-const isUnchanged = (known: Folder, { rules }: Visit, { stats, ruleStamp }: FolderFacts): boolean =>
-  !known.isFresh &&
-  !known.isCut &&
-  known.stamp === stampOf(stats) &&
-  hasSameRules(known, rules, ruleStamp);
+const isUnchanged = (known: Folder, { rules }: Visit, { stamp, ruleStamp }: FolderFacts): boolean =>
+  !known.isFresh && !known.isCut && known.stamp === stamp && hasSameRules(known, rules, ruleStamp);
 
 const hasSameRules = (
   known: Folder,
@@ -302,7 +302,7 @@ const visitSubfolders = (
 ): void => {
   for (const name of subfolders) {
     stack.push({
-      path: join(path, name),
+      path: path === sep ? `${sep}${name}` : `${path}${sep}${name}`,
       rules,
       depth: depth + 1,
       wasHidden: wasHidden(name, true),
