@@ -46,7 +46,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   prompt: 37,
   protocol: 51,
   sdk: 42,
-  store: 53,
+  store: 57,
   terminal: 7,
   tools: 59,
 };
