@@ -45,7 +45,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   policy: 75,
   prompt: 37,
   protocol: 51,
-  sdk: 42,
+  sdk: 43,
   store: 57,
   terminal: 7,
   tools: 59,

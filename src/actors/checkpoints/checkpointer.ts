@@ -13,10 +13,10 @@ import type {
 import type { JournalBody, JournalRecord } from '../../protocol/session/journal-record.js';
 import { StorageError } from '../../protocol/skein-error.js';
 import { isSameState } from './is-same-state.js';
-import {
-  type CoverageGap,
+import type {
+  CoverageGap,
   WorkspaceTracker,
-  type WorkspaceTrackerOptions,
+  WorkspaceTrackerOptions,
 } from './workspace-tracker.js';
 
 export interface Checkpointer extends Checkpoints {
@@ -37,7 +37,14 @@ const UNWATCHED: CallWatch = { isDeferred: false, changes: async () => [], cance
 
 export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
   const { notify, record } = options;
-  const tracker = new WorkspaceTracker(options);
+  let loading: Promise<WorkspaceTracker> | undefined;
+  // The first request does not need it.
+  const loadTracker = () => {
+    loading ??= import('./workspace-tracker.js').then(
+      ({ WorkspaceTracker }) => new WorkspaceTracker(options),
+    );
+    return loading;
+  };
   const reported = new Set<CoverageGap['kind']>();
   const reportOnce = ({ kind, limit, detail }: CoverageGap) => {
     if (reported.has(kind)) return;
@@ -46,6 +53,7 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
     notify(detail);
   };
   const watchAll = async (call: string): Promise<CallWatch> => {
+    const tracker = await loadTracker();
     const before = await tracker.takeSnapshot();
     record({ type: 'files.watched', call, manifest: before.scan.manifest, isDeferred: true });
     before.gaps.forEach(reportOnce);
@@ -56,6 +64,7 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
     };
   };
   const watchPaths = async (call: string, paths: readonly string[]): Promise<CallWatch> => {
+    const tracker = await loadTracker();
     const fileCall = tracker.beginFileCall(paths.flatMap(writtenPaths));
     const files = [...fileCall.before].map(([path, before]) => ({ path, before }));
     record({ type: 'files.watched', call, files });
@@ -63,8 +72,7 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
     return { isDeferred: false, changes, cancel: () => void tracker.endFileCall(fileCall) };
   };
   return {
-    prepare: () => tracker.prepare(),
-    warmUp: () => tracker.warmUp(),
+    prepare: () => void loadTracker().then((tracker) => tracker.prepare()),
     async watch({ call, paths }: WatchedCall) {
       try {
         return await (paths === undefined ? watchAll(call) : watchPaths(call, paths));
@@ -78,13 +86,16 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
       }
     },
     async settle(records) {
-      for (const watched of unsettledWatches(records)) {
+      const unsettled = unsettledWatches(records);
+      if (unsettled.length === 0) return;
+      const tracker = await loadTracker();
+      for (const watched of unsettled) {
         const changes = await emptyOnStorageError(() => changesSince(tracker, watched))();
         if (changes.length === 0 && watched.isDeferred !== true) continue;
         record({ type: 'files.changed', call: watched.call, changes: [...changes] });
       }
     },
-    close: () => tracker.close(),
+    close: () => void loading?.then((tracker) => tracker.close()),
   };
 };
 
@@ -128,16 +139,30 @@ const changesSince = async (
 };
 
 /**
- * Returns the watches whose changes are not recorded. The end of a call closes its watch, unless the
- * changes are recorded later.
+ * Returns the watches whose changes are not recorded. The end of a call closes its watch; a deferred watch
+ * is closed by the next answer or the end of the run, before which its changes are recorded.
  */
 const unsettledWatches = (records: readonly JournalRecord[]): readonly Watched[] => {
   const open = new Map<string, Watched>();
+  const ended = new Set<string>();
   for (const record of records) {
-    if (record.type === 'files.watched') open.set(record.call, record);
-    else if (record.type === 'files.changed') open.delete(record.call);
-    else if (record.type === 'call.ended' && open.get(record.call)?.isDeferred !== true) {
-      open.delete(record.call);
+    switch (record.type) {
+      case 'files.watched':
+        open.set(record.call, record);
+        break;
+      case 'files.changed':
+        open.delete(record.call);
+        break;
+      case 'call.ended':
+        if (open.get(record.call)?.isDeferred === true) ended.add(record.call);
+        else open.delete(record.call);
+        break;
+      case 'assistant.received':
+      case 'run.ended':
+        for (const call of ended) open.delete(call);
+        ended.clear();
+        break;
+      default:
     }
   }
   return [...open.values()];

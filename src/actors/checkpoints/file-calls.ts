@@ -5,7 +5,6 @@ import { isSameState } from './is-same-state.js';
 
 type States = ReadonlyMap<string, FileState>;
 
-/** Times are as in `performance.now()`. */
 export interface FileCall {
   readonly startedAt: number;
   readonly before: States;
@@ -18,10 +17,16 @@ export interface FileCall {
 export class FileCalls {
   /** Calls in the order of their starts. */
   private calls: FileCall[] = [];
+  private readonly now: () => number;
+
+  /** `now` returns milliseconds of a clock that never goes back. */
+  constructor(now: () => number) {
+    this.now = now;
+  }
 
   /** Throws StorageError. */
   begin(states: FileCall['states']): FileCall {
-    const call = { startedAt: performance.now(), before: states(), states, ended: undefined };
+    const call = { startedAt: this.now(), before: states(), states, ended: undefined };
     this.calls.push(call);
     return call;
   }
@@ -30,7 +35,7 @@ export class FileCalls {
   end(call: FileCall): readonly FileChange[] {
     try {
       const states = call.states();
-      call.ended = { at: performance.now(), states };
+      call.ended = { at: this.now(), states };
       return [...call.before].flatMap(([path, before]) => {
         const after = states.get(path) ?? before;
         return isSameState(before, after) ? [] : [{ path, before, after }];

@@ -28,6 +28,8 @@ import { threadShard } from './thread-shard.js';
 
 export interface WorkspaceBounds extends ShardBounds {
   readonly maxEntries: number;
+  /** Number of entries from which on files are scanned in threads. */
+  readonly minThreadEntries: number;
 }
 
 export interface WorkspaceScannerOptions {
@@ -63,8 +65,6 @@ export interface WorkspaceScan {
 
 export type ScannedPath = readonly [path: string, kept: KeptState];
 
-/** Number of entries from which on files are scanned in threads. A thread costs 15 ms and some megabytes. */
-const MIN_ENTRIES_FOR_THREADS = 3_000;
 const MAX_THREADS = 2;
 /** Names that are sent to a thread at once. */
 const NAMES_PER_ORDER = 2_000;
@@ -156,7 +156,8 @@ export class WorkspaceScanner {
   }
 
   private wantsThreads(entries: number): boolean {
-    return this.options.shardThread !== undefined && entries >= MIN_ENTRIES_FOR_THREADS;
+    const { shardThread, bounds } = this.options;
+    return shardThread !== undefined && entries >= bounds.minThreadEntries;
   }
 
   /** Sends the folders to their shards. Opens the shards at first. */

@@ -30,10 +30,14 @@ export interface WorkspaceTrackerOptions
   readonly bounds?: Partial<WorkspaceBounds>;
   /** Default: no threads. */
   readonly shardThread?: string | undefined;
+  /** Returns milliseconds of a clock that never goes back. Default: `performance.now`. */
+  readonly now?: () => number;
 }
 
 const MiB = 1024 * 1024;
 const BOUNDS: WorkspaceBounds = {
+  // A thread costs 15 ms of CPU and some megabytes.
+  minThreadEntries: 3_000,
   maxEntries: 200_000,
   maxFileBytes: 32 * MiB,
   maxBytes: 128 * MiB,
@@ -59,14 +63,14 @@ export interface CoverageGap {
   readonly detail: string;
 }
 
-const WARM_UP_DELAY_MS = 10;
 const NO_PATHS: PathSample = { count: 0, paths: [] };
 
 export class WorkspaceTracker {
   private readonly options: WorkspaceTrackerOptions;
   private readonly bounds: WorkspaceBounds;
   private readonly queue: ScanQueue<NumberedScan>;
-  private readonly calls = new FileCalls();
+  private readonly now: () => number;
+  private readonly calls: FileCalls;
   private scanner: WorkspaceScanner | undefined;
   private manifests: ManifestWriter;
   /** Scans after the oldest open snapshot. */
@@ -74,32 +78,22 @@ export class WorkspaceTracker {
   private scanCount = 0;
   private readonly openSnapshots = new Set<WorkspaceSnapshot>();
   private unreadable: PathSample = NO_PATHS;
-  private isWarm = false;
-  /** End of the last call that may have changed files, as in `performance.now()`. */
+  /** End of the last call that may have changed files. */
   private lastEffect = 0;
 
   constructor(options: WorkspaceTrackerOptions) {
     this.options = options;
     this.bounds = { ...BOUNDS, ...options.bounds };
     this.manifests = new ManifestWriter(options.blobs, options.roots);
-    this.queue = new ScanQueue(
-      (startedAt) => this.scan(startedAt),
-      () => performance.now(),
-    );
+    this.now = options.now ?? (() => performance.now());
+    this.calls = new FileCalls(this.now);
+    this.queue = new ScanQueue((startedAt) => this.scan(startedAt), this.now);
   }
 
   /** Starts a scan for a command that may start soon. */
   prepare(): void {
     // The scan of the command reports a failure.
     this.queue.present(this.lastEffect).catch(() => undefined);
-  }
-
-  /** Starts the first scan soon. Later calls do nothing. */
-  warmUp(): void {
-    if (this.isWarm) return;
-    this.isWarm = true;
-    // Meanwhile the request leaves that the caller has just sent.
-    setTimeout(() => this.prepare(), WARM_UP_DELAY_MS).unref();
   }
 
   /** Takes a snapshot before a command. Rejects with StorageError. */
@@ -116,7 +110,7 @@ export class WorkspaceTracker {
    * and the scan belongs to the call that names the file, else to the command. Rejects with StorageError.
    */
   async changes(snapshot: WorkspaceSnapshot): Promise<readonly FileChange[]> {
-    const endedAt = performance.now();
+    const endedAt = this.now();
     this.lastEffect = endedAt;
     const { scan: first } = snapshot;
     try {
@@ -172,7 +166,7 @@ export class WorkspaceTracker {
     try {
       return this.calls.end(call);
     } finally {
-      this.lastEffect = performance.now();
+      this.lastEffect = this.now();
       this.trim();
     }
   }
@@ -190,7 +184,7 @@ export class WorkspaceTracker {
       const scan = await scanner.scan({ writesPart: manifests.needsParts, listsFiles: false });
       const manifest = manifests.write(scan);
       this.scanCount += 1;
-      const endedAt = performance.now();
+      const endedAt = this.now();
       const numbered = { ...scan, startedAt, endedAt, number: this.scanCount, manifest, scanner };
       this.scans.push(numbered);
       this.trim();

@@ -41,6 +41,7 @@ export interface LeadServices
     | 'search'
     | 'web'
     | 'openArtifact'
+    | 'onRequestSent'
   > {
   /** Keeps files before calls change them. Undefined: the session cannot be rewound. */
   readonly checkpoints: Checkpointer | undefined;

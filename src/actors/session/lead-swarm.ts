@@ -112,7 +112,6 @@ const recordingChanges = (
   checkpoints: Checkpoints,
   record: (body: JournalBody) => void,
 ): Checkpoints => ({
-  warmUp: () => checkpoints.warmUp(),
   prepare: () => checkpoints.prepare(),
   async watch(watched) {
     const watch = await checkpoints.watch(watched);

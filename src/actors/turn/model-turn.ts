@@ -24,7 +24,6 @@ import {
 import { requestCost } from '../../protocol/model/request-cost.js';
 import { NO_USAGE } from '../../protocol/model/usage.js';
 import { type EndedBlock, rawText } from '../../protocol/model/wire-block.js';
-import type { Checkpoints } from '../../protocol/session/checkpoints.js';
 import type { Feed } from '../../protocol/session/feed.js';
 import { StorageError } from '../../protocol/skein-error.js';
 import type { Artifact } from '../../protocol/tools/artifact.js';
@@ -57,8 +56,8 @@ export interface TurnDeps extends RequestAdmissionDeps {
   readonly contextProvider: ContextProvider;
   readonly windowOf: (model: string) => WindowThresholds;
   readonly openArtifact: (name: string) => Artifact;
-  /** Undefined if no checkpoints are kept. */
-  readonly checkpoints?: Checkpoints | undefined;
+  /** Called when a request is being sent: work for the first command may begin. */
+  readonly onRequestSent?: (() => void) | undefined;
   readonly deferredChanges: DeferredChanges;
   readonly toolCount: number;
   readonly limits: LoopLimits & RefusalLimits;
@@ -205,7 +204,7 @@ const runTurn = async (
     const end = await cacheMonitor.send(head, (requestHead) => {
       const body = requestBody(requestHead, history.messages, breakpoints);
       const answer = deps.model.stream({ model, body, betas }, sink, signal);
-      deps.checkpoints?.warmUp();
+      deps.onRequestSent?.();
       return answer;
     });
     await deps.deferredChanges.recorded();

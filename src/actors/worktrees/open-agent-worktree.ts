@@ -107,7 +107,6 @@ export const worktreeEquipment = (
  * rewound. Changes of a command elsewhere are recorded, but not reported by the agent.
  */
 const outsideOf = (folder: string, checkpoints: Checkpoints): Checkpoints => ({
-  warmUp: () => checkpoints.warmUp(),
   prepare: () => checkpoints.prepare(),
   async watch(watched) {
     const { paths } = watched;

@@ -1,5 +1,5 @@
 /**
- * Lists the folders of a workspace, and later only those whose names may have changed: a folder has a
+ * Lists the folders of a workspace, and later only folders whose names may have changed: a folder has a
  * new time when an entry is added, removed or renamed. Skips `.git`, `node_modules` and ignored files.
  */
 import fs, { type Dirent, type Stats } from 'node:fs';

@@ -16,7 +16,7 @@ export interface TrackedFile {
   readonly object: string;
 }
 
-/** Yields the regular files, those of a folder mostly in sequence. Leaves out names that are not UTF-8. */
+/** Yields the regular files, mostly folder by folder. Leaves out names that are not UTF-8. */
 export function* trackedFiles({ root, bytes }: GitListing): Generator<TrackedFile> {
   const text = bytes.toString();
   let [prefix, folder] = ['', root];

@@ -25,9 +25,7 @@ export interface FileChange {
 
 /** Records file changes made by calls. */
 export interface Checkpoints {
-  /** Called once the first request has been sent, to look at the files before the first command. */
-  warmUp(): void;
-  /** Called when a call that may change any file was judged, so that `watch` takes less time. */
+  /** Looks at the files for a command that may start soon, so that `watch` takes less time. */
   prepare(): void;
   /**
    * Called before a call with effects starts. Stores and journals the state that is needed to find the

@@ -18,6 +18,7 @@ import type { HostEnvironment } from './options/host-environment.js';
 import type { OpenedStore } from './options/open-store.js';
 import { shownTools } from './prompt/context-provider.js';
 import { sessionCheckpoints, workspaceRoots } from './session-checkpoints.js';
+import { warmUp } from './warm-up.js';
 
 export interface LeadServicesOptions {
   readonly host: HostEnvironment;
@@ -55,6 +56,14 @@ export const leadServices = async (
   const disk = diskWorkspace(host.home);
   const { policyFolders, ...artifacts } = await openArtifacts(store, session, disk, host.notify);
   const roots = workspaceRoots(meta.cwd, settings);
+  const { notify, shardThread } = host;
+  const checkpoints = options.keepsCheckpoints
+    ? sessionCheckpoints(
+        { skeinHome, roots, environment, notify, shardThread },
+        // Agents of a remote lead journal their file changes themselves.
+        (body) => isRemote || journal.record(body),
+      )
+    : undefined;
   return {
     ...options.shared,
     ...artifacts,
@@ -89,12 +98,13 @@ export const leadServices = async (
       permissionTimeoutMs: skein.permissionTimeoutMs,
       keepRule: (text) => keepRule(text, settings, host),
     }),
-    checkpoints: options.keepsCheckpoints
-      ? sessionCheckpoints(
-          { skeinHome, roots, environment, notify: host.notify, shardThread: host.shardThread },
-          // Agents of a remote lead journal their file changes themselves.
-          (body) => isRemote || journal.record(body),
-        )
+    checkpoints,
+    // A session without commands needs neither a watchdog nor a scan of its files.
+    onRequestSent: tools.visible.some(({ name }) => name === 'Bash')
+      ? warmUp(() => {
+          options.shared.shell.warmUp?.();
+          checkpoints?.prepare();
+        })
       : undefined,
   };
 };

@@ -7,7 +7,6 @@ export const fakeCheckpoints = (
   watch: (call: WatchedCall) => Promise<() => Promise<readonly FileChange[]>>,
   isDeferred = false,
 ): Checkpointer => ({
-  warmUp() {},
   prepare() {},
   watch: async (call) => ({ isDeferred, changes: await watch(call), cancel() {} }),
   settle: async () => {},

@@ -121,7 +121,9 @@ const callHistories = (records: readonly JournalRecord[]): readonly string[] => 
 };
 
 const ASKED = 'PreToolUse ask@callback question.asked PermissionRequest question.answered';
-const RAN = 'allow@callback files.watched call.started files.changed PostToolUse ok';
+const EDITED = 'allow@callback files.watched call.started files.changed PostToolUse ok';
+/** The changes of a command are determined while the next answer is awaited. */
+const RAN = 'allow@callback files.watched call.started PostToolUse ok files.changed';
 
 describe('a session with hooks, rules, questions and checkpoints', () => {
   test('journals each call in pipeline order, explains each ruling, and rewinds and undoes all files', async () => {
@@ -131,7 +133,7 @@ describe('a session with hooks, rules, questions and checkpoints', () => {
     // Order: validation, PreToolUse, ruling, question, run, PostToolUse. A refused call has no later entry.
     expect(callHistories(await journal())).toEqual([
       'invalid',
-      `${ASKED} ${RAN}`,
+      `${ASKED} ${EDITED}`,
       `${ASKED} ${RAN}`,
       'PreToolUse deny@deny denied',
       `${ASKED} deny@callback denied`,

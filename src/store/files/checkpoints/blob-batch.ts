@@ -20,8 +20,8 @@ const MIN_PACKED_BYTES = 4 * 1024 * 1024;
 
 /** Returns a function that opens batches. `root` is the `checkpoints` folder of the state directory. */
 export const blobBatches = (root: string): (() => BlobBatch) => {
-  const blobs = checkpointBlobs(root);
   const packs = new StoredPacks(root);
+  const blobs = checkpointBlobs(root, packs);
   return () => {
     packs.refresh();
     return new Batch(root, blobs, packs);
@@ -64,8 +64,12 @@ class Batch implements BlobBatch {
   }
 
   close(): void {
-    for (const bytes of this.waiting.values()) this.blobs.put(bytes);
-    this.waiting.clear();
-    this.pack?.close();
+    try {
+      for (const bytes of this.waiting.values()) this.blobs.put(bytes);
+      this.pack?.close();
+    } finally {
+      this.waiting.clear();
+      this.pack?.discard();
+    }
   }
 }

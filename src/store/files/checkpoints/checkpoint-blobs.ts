@@ -13,10 +13,9 @@ export const blobDigest = (bytes: Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex');
 
 /** `root` is the `checkpoints` folder of the state directory. */
-export const checkpointBlobs = (root: string): Blobs => {
+export const checkpointBlobs = (root: string, packs = new StoredPacks(root)): Blobs => {
   const storedDigests = new Set<string>();
   const madeFolders = new Set<string>();
-  const packs = new StoredPacks(root);
   const isStored = (digest: string, size?: number): boolean => {
     if (storedDigests.has(digest) || packs.has(digest)) return true;
     if (!isStoredLoose(pathOf(root, digest), size)) return packs.refresh() && packs.has(digest);
