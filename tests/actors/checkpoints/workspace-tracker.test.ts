@@ -1,0 +1,278 @@
+import fs from 'node:fs';
+import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import ignore from 'ignore';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isSameState } from '../../../src/actors/checkpoints/is-same-state.js';
+import { WorkspaceTracker } from '../../../src/actors/checkpoints/workspace-tracker.js';
+import type { FileChange, FileState } from '../../../src/protocol/session/checkpoints.js';
+import {
+  blobDigest,
+  checkpointBlobs,
+} from '../../../src/store/files/checkpoints/checkpoint-blobs.js';
+import { shardThreadProgram } from '../../fakes/shard-thread-program.js';
+import { environment, temporaryFolder } from '../../host/git/repository.js';
+
+/** Files that are older are not read again unless their stamp changes. */
+const FRESH_MS = 60;
+
+let program: Awaited<ReturnType<typeof shardThreadProgram>>;
+beforeAll(async () => {
+  program = await shardThreadProgram();
+});
+afterAll(() => program.remove());
+
+type Change = (root: string) => void;
+
+const FILES = ['a', 'b', 'd/c', 'd/e/f', 'd/x.log', 'x.log', 'build/out', 'sp ace'];
+const FOLDERS = ['d', 'd/e', 'build', 'new/deep'];
+const file = fc.constantFrom(...FILES);
+const folder = fc.constantFrom(...FOLDERS);
+const anyPath = fc.oneof(file, folder);
+const text = fc.constantFrom('', 'one', 'two', 'x'.repeat(300_000));
+
+const attempt = (change: Change): Change => {
+  return (root) => {
+    try {
+      change(root);
+    } catch {
+      // A command that fails changes nothing.
+    }
+  };
+};
+
+const change: fc.Arbitrary<Change> = fc
+  .oneof(
+    fc.tuple(file, text).map(([path, content]) => (root: string) => {
+      fs.mkdirSync(join(root, path, '..'), { recursive: true });
+      fs.writeFileSync(join(root, path), content);
+    }),
+    anyPath.map((path) => (root: string) => {
+      fs.rmSync(join(root, path), { recursive: true, force: true });
+    }),
+    folder.map((path) => (root: string) => {
+      fs.mkdirSync(join(root, path), { recursive: true });
+    }),
+    fc.tuple(anyPath, anyPath).map(([from, to]) => (root: string) => {
+      fs.renameSync(join(root, from), join(root, to));
+    }),
+    fc
+      .tuple(anyPath, fc.constantFrom(0o600, 0o700, 0o755))
+      .map(([path, mode]) => (root: string) => {
+        fs.chmodSync(
+          join(root, path),
+          mode | (fs.statSync(join(root, path)).isDirectory() ? 0o700 : 0),
+        );
+      }),
+    fc.tuple(file, file).map(([target, path]) => (root: string) => {
+      fs.symlinkSync(target, join(root, path));
+    }),
+    // The same size and time as before.
+    file.map((path) => (root: string) => {
+      const { atime, mtime, size } = fs.statSync(join(root, path));
+      fs.writeFileSync(join(root, path), 'y'.repeat(size));
+      fs.utimesSync(join(root, path), atime, mtime);
+    }),
+  )
+  .map(attempt);
+
+const rules = fc
+  .constantFrom('', '*.log\n', 'build/\n', 'd/\n!d/c\n', '*.log\n!x.log\n')
+  .map((lines) =>
+    attempt((root: string) => {
+      if (lines === '') fs.rmSync(join(root, '.gitignore'), { force: true });
+      else fs.writeFileSync(join(root, '.gitignore'), lines);
+    }),
+  );
+
+const states = (root: string): ReadonlyMap<string, FileState> => {
+  const found = new Map<string, FileState>();
+  const visit = (path: string) => {
+    for (const name of fs.readdirSync(path)) {
+      const at = join(path, name);
+      const stats = fs.lstatSync(at);
+      const mode = stats.mode & 0o7777;
+      if (stats.isDirectory()) {
+        found.set(at, { kind: 'directory', mode });
+        visit(at);
+      } else if (stats.isSymbolicLink()) {
+        found.set(at, { kind: 'link', mode, digest: blobDigest(Buffer.from(fs.readlinkSync(at))) });
+      } else found.set(at, { kind: 'file', mode, digest: blobDigest(fs.readFileSync(at)) });
+    }
+  };
+  visit(root);
+  return found;
+};
+
+const ABSENT: FileState = { kind: 'absent' };
+
+const differences = (
+  before: ReadonlyMap<string, FileState>,
+  after: ReadonlyMap<string, FileState>,
+): readonly FileChange[] =>
+  [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((path) => {
+    const [old, now] = [before.get(path) ?? ABSENT, after.get(path) ?? ABSENT];
+    return isSameState(old, now) ? [] : [{ path, before: old, after: now }];
+  });
+
+const openTracker = (hasThreads: boolean) => {
+  const top = temporaryFolder();
+  const root = join(top, 'work');
+  fs.mkdirSync(root);
+  const checkpointFolder = join(top, 'checkpoints');
+  const blobs = checkpointBlobs(checkpointFolder);
+  let time = 0;
+  const open = () =>
+    new WorkspaceTracker({
+      roots: [root],
+      excluded: [],
+      checkpointFolder,
+      blobs,
+      environment: environment(),
+      shardThread: hasThreads ? program.path : undefined,
+      bounds: { minThreadEntries: 1 },
+      now: () => (time += 1),
+    });
+  /** Time passes, so that no earlier scan counts as the present. */
+  const wait = async () => {
+    time += 1_000;
+    await sleep(FRESH_MS);
+  };
+  return { root, open, blobs, wait };
+};
+
+const fill = (root: string) => {
+  for (const path of FILES) {
+    fs.mkdirSync(join(root, path, '..'), { recursive: true });
+    fs.writeFileSync(join(root, path), `content of ${path}`);
+  }
+};
+
+const RUNS = Number(process.env.SKEIN_TEST_TRACKERS ?? 12);
+
+describe.each([
+  ['in the thread of the session', false],
+  ['in threads of its own', true],
+])('a workspace tracker %s', (_, hasThreads) => {
+  test('finds exactly the changes of each command, also in another process after a crash', async () => {
+    const step = fc.record({
+      outside: fc.array(change, { maxLength: 2 }),
+      command: fc.array(change, { maxLength: 4 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
+        const { root, open, blobs, wait } = openTracker(hasThreads);
+        fill(root);
+        const tracker = open();
+        const other = open();
+        try {
+          for (const { outside, command } of steps) {
+            for (const act of outside) act(root);
+            await wait();
+            const snapshot = await tracker.takeSnapshot();
+            const before = states(root);
+            for (const act of command) act(root);
+            const found = await tracker.changes(snapshot);
+            const expected = differences(before, states(root));
+            expect(found).toEqual(expected);
+            expect(await other.changesSince(snapshot.scan.manifest)).toEqual(expected);
+            for (const { before: old } of found) {
+              if ('digest' in old) expect(blobs.read(old.digest)).toBeInstanceOf(Uint8Array);
+            }
+          }
+        } finally {
+          tracker.close();
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  }, 120_000);
+
+  test('never takes a file for new that was only ignored, and finds each change of a visible file', async () => {
+    const step = fc.array(fc.oneof(change, rules), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
+        const { root, open, wait } = openTracker(hasThreads);
+        fill(root);
+        fs.writeFileSync(join(root, '.gitignore'), '*.log\nbuild/\n');
+        const tracker = open();
+        try {
+          for (const command of steps) {
+            await wait();
+            const snapshot = await tracker.takeSnapshot();
+            const before = states(root);
+            const isIgnored = ignoredIn(root);
+            for (const act of command) act(root);
+            const found = await tracker.changes(snapshot);
+            const expected = differences(before, states(root));
+            for (const entry of found) expect(expected).toContainEqual(entry);
+            for (const entry of expected) {
+              const isVisible = !isIgnored(entry.path) && !ignoredIn(root)(entry.path);
+              if (isVisible) expect(found).toContainEqual(entry);
+            }
+          }
+        } finally {
+          tracker.close();
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  }, 120_000);
+});
+
+/** Returns a function that tells if the rules of the folder hide a path. */
+const ignoredIn = (root: string) => {
+  const path = join(root, '.gitignore');
+  const matcher = ignore().add(fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : '');
+  return (at: string) => {
+    const name = relative(root, at);
+    return matcher.ignores(name) || matcher.ignores(`${name}/`);
+  };
+};
+
+describe('a command beside calls that name their files', () => {
+  const begin = async () => {
+    const { root, open, wait } = openTracker(false);
+    const path = join(root, 'a');
+    fs.writeFileSync(path, 'one');
+    const tracker = open();
+    await wait();
+    return { root, path, tracker, snapshot: await tracker.takeSnapshot() };
+  };
+
+  test('does not get the change of a call that starts between its end and its scan', async () => {
+    const { path, tracker, snapshot, root } = await begin();
+    fs.writeFileSync(join(root, 'b'), 'by the command');
+    const changes = tracker.changes(snapshot);
+    const call = tracker.beginFileCall([path]);
+    fs.writeFileSync(path, 'by the call');
+    expect(tracker.endFileCall(call)).toMatchObject([{ path }]);
+    expect((await changes).map((it) => relative(root, it.path))).toEqual(['b']);
+  });
+
+  test('keeps its own change of a file that a later call changes again', async () => {
+    const { path, tracker, snapshot } = await begin();
+    fs.writeFileSync(path, 'by the command');
+    const changes = tracker.changes(snapshot);
+    const call = tracker.beginFileCall([path]);
+    fs.writeFileSync(path, 'by the call');
+    const [later] = tracker.endFileCall(call);
+    expect(await changes).toMatchObject([{ path, after: later?.before }]);
+  });
+
+  test('does not get the change of a call that runs at the same time', async () => {
+    const { path, tracker, snapshot } = await begin();
+    const call = tracker.beginFileCall([path]);
+    fs.writeFileSync(path, 'by the call');
+    tracker.endFileCall(call);
+    expect(await tracker.changes(snapshot)).toEqual([]);
+  });
+
+  test('gets a change that no call names', async () => {
+    const { path, tracker, snapshot } = await begin();
+    const changes = tracker.changes(snapshot);
+    fs.writeFileSync(path, 'by another program');
+    expect(await changes).toMatchObject([{ path }]);
+  });
+});
