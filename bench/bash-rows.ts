@@ -44,7 +44,7 @@ interface BashFigures {
 }
 
 export const bashCalls = async (bench: Bench): Promise<readonly Row[]> => {
-  const sizes = bench.quick ? [50] : [50, 5_000, 50_000];
+  const sizes = bench.brief ? [5_000] : bench.quick ? [50] : [50, 5_000, 50_000];
   const workspaces = sizes.flatMap((files) => [
     { files, withGit: true },
     { files, withGit: false },

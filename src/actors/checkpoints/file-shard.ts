@@ -121,6 +121,7 @@ export class FileShard {
   private readonly bounds: ShardBounds;
   private readonly openBatch: () => BlobBatch;
   private scanNumber = 0;
+  private isClosed = false;
   private current: CurrentScan;
 
   constructor(openBatch: () => BlobBatch, bounds: ShardBounds) {
@@ -137,7 +138,7 @@ export class FileShard {
 
   /** Takes the names of folders, and reads their new files. */
   async take(folders: readonly ShardFolder[]): Promise<void> {
-    const pause = yieldToEventLoop();
+    const pause = this.pauses();
     for (const { path, names, hidden, objects } of folders) {
       const known = this.folders.get(path) ?? new Map<string, KnownFile>();
       this.folders.set(path, known);
@@ -156,10 +157,11 @@ export class FileShard {
 
   /** Checks the files that the scan has not read, and ends the scan. */
   async end(request: ScanEnd): Promise<ShardReport> {
-    const pause = yieldToEventLoop();
+    const pause = this.pauses();
     for (const [path, files] of this.folders) {
-      await pause();
       for (const [name, file] of files) {
+        const paused = pause();
+        if (paused !== undefined) await paused;
         if (file.scan === this.scanNumber || this.check(file)) continue;
         const { kept } = file;
         file.kept = { state: ABSENT };
@@ -169,6 +171,20 @@ export class FileShard {
       if (files.size === 0) this.folders.delete(path);
     }
     return this.finish(request);
+  }
+
+  /** Makes a running scan fail soon. */
+  close(): void {
+    this.isClosed = true;
+  }
+
+  /** Returns a function to await between two files. */
+  private pauses(): () => Promise<void> | undefined {
+    const pause = yieldToEventLoop();
+    return () => {
+      if (this.isClosed) throw new Error('the session is closed');
+      return pause();
+    };
   }
 
   /** Reads a known file again if it may have changed. Returns false if it is gone. */

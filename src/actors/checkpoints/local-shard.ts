@@ -33,6 +33,6 @@ export const localShard = (shard: FileShard): Shard => {
         if (failure !== undefined) throw failure;
         return shard.end(request);
       }),
-    close() {},
+    close: () => shard.close(),
   };
 };

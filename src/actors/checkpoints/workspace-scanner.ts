@@ -78,6 +78,7 @@ export class WorkspaceScanner {
   /** Shard of each folder. */
   private readonly homes = new Map<string, Shard>();
   private isBaseline = true;
+  private isClosed = false;
 
   constructor(options: WorkspaceScannerOptions) {
     this.options = options;
@@ -105,7 +106,7 @@ export class WorkspaceScanner {
     const results: FolderListing[] = [];
     let room = this.options.bounds.maxEntries;
     for (const [at, lister] of this.listers.entries()) {
-      const pause = yieldToEventLoop();
+      const pause = this.pauses();
       const listing = listings[at];
       const isSeen = listing === this.seenListings[at];
       const tracked = isSeen ? undefined : await trackedByFolder(listing, pause);
@@ -143,8 +144,19 @@ export class WorkspaceScanner {
     };
   }
 
+  /** Makes a running scan fail soon. */
   close(): void {
+    this.isClosed = true;
     for (const shard of this.shards ?? []) shard.close();
+  }
+
+  /** Returns a function to await between two folders. */
+  private pauses(): () => Promise<void> | undefined {
+    const pause = yieldToEventLoop();
+    return () => {
+      if (this.isClosed) throw new Error('the session is closed');
+      return pause();
+    };
   }
 
   private folderModes(): readonly ScannedPath[] {
@@ -253,7 +265,8 @@ const trackedByFolder = async (
   if (listing === undefined) return byFolder;
   let current = { folder: '', names: new Map<string, string>() };
   for (const { folder, name, object } of trackedFiles(listing)) {
-    await pause();
+    const paused = pause();
+    if (paused !== undefined) await paused;
     if (folder !== current.folder) {
       current = { folder, names: byFolder.get(folder) ?? new Map<string, string>() };
       byFolder.set(folder, current.names);

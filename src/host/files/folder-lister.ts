@@ -124,7 +124,8 @@ export class FolderLister {
         continue;
       }
       this.count -= known === undefined ? 0 : sizeOf(known);
-      const folder = await this.listFolder(visit, known, facts, maxEntries - this.count);
+      const room = maxEntries - this.count;
+      const folder = await this.listFolder(visit, known, facts, { room, pause });
       this.count += sizeOf(folder);
       listed.set(path, folder);
       const wasHidden = this.hiddenBefore(visit, known, prefix, wasCut);
@@ -169,11 +170,11 @@ export class FolderLister {
     { path, rules: rulesAbove, depth }: Visit,
     known: Folder | undefined,
     { stats, stamp, ruleStamp, prefix }: FolderFacts,
-    room: number,
+    { room, pause }: { readonly room: number; readonly pause: ListRequest['pause'] },
   ): Promise<Folder> {
     // The stamp is older than the names, so a change in between gives the next listing another stamp.
     const isFresh = stats.ctimeMs >= Date.now() - TICK_MS;
-    const entries = entriesOf(path);
+    const entries = await entriesOf(path, stats.size);
     const keepsRules = known !== undefined && hasSameRules(known, rulesAbove, ruleStamp);
     const rules = keepsRules
       ? known.rules
@@ -186,6 +187,8 @@ export class FolderLister {
     let isCut = false;
     const isHidden = this.hiddenIn(path, rules, prefix);
     for (const entry of entries ?? []) {
+      const paused = pause();
+      if (paused !== undefined) await paused;
       const { name } = entry;
       const isFolder = entry.isDirectory();
       if (!isFolder && !entry.isFile() && !entry.isSymbolicLink()) continue;
@@ -334,9 +337,15 @@ const lstat = (path: string): Stats | undefined => {
   }
 };
 
-const entriesOf = (folder: string): readonly Dirent[] | undefined => {
+/** Size of a folder itself from which on it has thousands of entries, in bytes. */
+const LARGE_FOLDER_BYTES = 128 * 1024;
+
+/** Returns undefined if the folder cannot be read. A small folder is read at once, which takes less time. */
+const entriesOf = async (folder: string, bytes: number): Promise<readonly Dirent[] | undefined> => {
   try {
-    return fs.readdirSync(folder, { withFileTypes: true });
+    return bytes >= LARGE_FOLDER_BYTES
+      ? await fs.promises.readdir(folder, { withFileTypes: true })
+      : fs.readdirSync(folder, { withFileTypes: true });
   } catch {
     return undefined;
   }
