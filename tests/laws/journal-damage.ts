@@ -32,7 +32,8 @@ export const refusalOf = (messages: readonly Message[]): string | undefined => {
       return `message ${at} has the results ${results.join()} for the calls ${open.join()}`;
     open = content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
   }
-  return open.length === 0 ? undefined : 'the last calls have no results';
+  if (open.length > 0) return 'the last calls have no results';
+  return messages.at(-1)?.role === 'user' ? undefined : 'it ends with an answer';
 };
 
 type Damage = (bytes: Buffer) => Buffer;

@@ -3,7 +3,7 @@
 import type { ChildKind } from '../../protocol/agent/agent-tag.js';
 import { CHILD_SENDER } from '../../protocol/agent/child-report.js';
 import { ANSWER_PREFIX } from '../../protocol/agent/team-message.js';
-import type { RawJson } from '../../protocol/model/wire-block.js';
+import type { RawJson, WireBlock } from '../../protocol/model/wire-block.js';
 import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
 import type { ToolNote } from '../../protocol/tools/tool.js';
@@ -114,6 +114,12 @@ export class AgentRelations {
       default:
         break;
     }
+  }
+
+  /** Calls that the offer answers, in order. */
+  get offered(): readonly string[] {
+    const blocks = JSON.parse(`[${this.offer?.blocks ?? ''}]`) as readonly WireBlock[];
+    return blocks.map(({ tool_use_id: call }) => String(call));
   }
 
   /** Own worktree of the agent; undefined if it works in its parent's tree. */

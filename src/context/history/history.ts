@@ -30,7 +30,7 @@ import {
 import { Letters } from './letters.js';
 import { LoopGuard } from './loop-guard.js';
 import { OpenCalls } from './open-calls.js';
-import { LOST_MESSAGES_TEXT, lostResult, repairMessages } from './repair-messages.js';
+import { LOST_MESSAGES_TEXT, lostResult, newestCalls, repairMessages } from './repair-messages.js';
 import { RunClock } from './run-clock.js';
 
 type Broken = JournalRecord & { type: 'prompt.broken' };
@@ -203,11 +203,14 @@ export class History {
 
   /** Makes the messages valid after records were lost. Idempotent. */
   repair(): void {
-    this.rebuild(repairMessages(this.messages));
-    const last = this.messages.at(-1)?.role;
-    if (last === 'user') this.owesAnswer = true;
-    // The calls that the offer answers were lost.
-    if (last !== 'assistant') this.relations.offer = null;
+    const { offered } = this.relations;
+    const answered = this.calls.size > 0 ? [...this.calls.keys()] : offered;
+    this.rebuild(repairMessages(this.messages, answered));
+    if (this.messages.at(-1)?.role === 'user') this.owesAnswer = true;
+    const newest = newestCalls(this.messages).join();
+    // The message of the calls was lost, or its results were.
+    if ([...this.calls.keys()].join() !== newest) this.calls.clear();
+    if (offered.join() !== newest) this.relations.offer = null;
   }
 
   /** The notice must be in the next request, which may be an unanswered message. */
@@ -237,24 +240,23 @@ export class History {
       result: (call: string) => this.resultOf(call),
       offer: () => this.relations.offer?.blocks,
     };
-    // A damaged journal may have lost the cited content. A message without blocks is not added.
     const blocksOf = (selected: readonly UserPart[]) =>
       selected.flatMap((part) => partBlock(part, cited) || []).join(',');
-    const content = blocksOf(parts);
-    if (content === '') this.isInconsistent = true;
+    // A damaged journal may have lost the cited content.
+    const found = blocksOf(parts);
+    if (found === '') this.isInconsistent = true;
+    const content = found || rawText(LOST_MESSAGES_TEXT);
     const isActive = (part: UserPart) => 'letter' in part && this.letters.isActive(part.letter);
     if (this.firstPrompt === '')
       this.firstPrompt = textOfContent(
         `[${blocksOf(parts.filter(isActive))}]`,
         MAX_FIRST_PROMPT_LENGTH,
       );
-    if (content !== '') {
-      const isOffered = parts.some((part) => 'offer' in part);
-      this.push('user', `[${content}]`, this.calls.size > 0 || isOffered, {
-        shared: this.sharedIn(parts, blocksOf),
-        preamble: this.messages.length === 0 ? preambleIn(parts) : '',
-      });
-    }
+    const isOffered = parts.some((part) => 'offer' in part);
+    this.push('user', `[${content}]`, this.calls.size > 0 || isOffered, {
+      shared: this.sharedIn(parts, blocksOf),
+      preamble: this.messages.length === 0 ? preambleIn(parts) : '',
+    });
     this.announced.record(parts, this.messages.length - 1);
     for (const part of parts) {
       if ('letter' in part) this.letters.delete(part.letter);

@@ -11,6 +11,8 @@ export const LOST_MESSAGES_TEXT =
 const LOST_RECORD_RESULT =
   'The result of this call was lost, because a file of this session was damaged. The call may have had its effect: check before you repeat it.';
 
+const LOST: WireBlock = { type: 'text', text: LOST_MESSAGES_TEXT };
+
 /** Returns the tool_result block of a call without a recorded result. */
 export const lostResult = (call: string): WireBlock => ({
   type: 'tool_result',
@@ -26,8 +28,20 @@ interface Draft {
   unchanged: HistoryMessage | undefined;
 }
 
-/** Returns unchanged messages as the same objects. The newest message may have open calls. */
-export const repairMessages = (messages: readonly HistoryMessage[]): readonly HistoryMessage[] => {
+/** Returns the calls of the newest message, in order. Empty for a user message. */
+export const newestCalls = (messages: readonly HistoryMessage[]): readonly string[] => {
+  const last = messages.at(-1);
+  return last?.role === 'assistant' ? callsIn(blocksOf(last)) : [];
+};
+
+/**
+ * Returns unchanged messages as the same objects. The next user message answers the calls `answered`: if the
+ * newest message has other calls, their results are lost.
+ */
+export const repairMessages = (
+  messages: readonly HistoryMessage[],
+  answered: readonly string[],
+): readonly HistoryMessage[] => {
   const drafts: Draft[] = [];
   /** Calls of the newest draft that have no result yet. */
   let open: readonly string[] = [];
@@ -36,14 +50,14 @@ export const repairMessages = (messages: readonly HistoryMessage[]): readonly Hi
     drafts.push(draft);
   };
   for (const message of messages) {
-    const { content } = JSON.parse(message.bytes.toString()) as { content: WireBlock[] };
+    const content = blocksOf(message);
     const last = drafts.at(-1);
     if (message.role === 'assistant') {
       if (last?.role !== 'user') {
-        add('user', [...open.map(lostResult), { type: 'text', text: LOST_MESSAGES_TEXT }]);
+        add('user', answering([LOST], open));
       }
       add('assistant', content, message);
-      open = content.flatMap(({ type, id }) => (type === 'tool_use' ? [String(id)] : []));
+      open = callsIn(content);
     } else if (last?.role === 'user') {
       last.blocks = [...last.blocks, ...content.map(asText)];
       last.unchanged = undefined;
@@ -54,6 +68,8 @@ export const repairMessages = (messages: readonly HistoryMessage[]): readonly Hi
       open = [];
     }
   }
+  // An API refuses calls without results, in every later request too.
+  if (open.length > 0 && open.join() !== answered.join()) add('user', answering([LOST], open));
   return drafts.map(
     ({ role, blocks, unchanged }) =>
       unchanged ?? historyMessage(role, JSON.stringify(blocks), blocks.some(isResult)),
@@ -72,6 +88,12 @@ const answering = (content: readonly WireBlock[], open: readonly string[]): Wire
     ...content.filter((block) => !isAnswer(block)).map(asText),
   ];
 };
+
+const blocksOf = ({ bytes }: HistoryMessage): WireBlock[] =>
+  (JSON.parse(bytes.toString()) as { content: WireBlock[] }).content;
+
+const callsIn = (blocks: readonly WireBlock[]): readonly string[] =>
+  blocks.flatMap(({ type, id }) => (type === 'tool_use' ? [String(id)] : []));
 
 const isResult = ({ type }: WireBlock): boolean => type === 'tool_result';
 

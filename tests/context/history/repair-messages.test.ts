@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { historyMessage } from '../../../src/context/history/history-message.js';
-import { repairMessages } from '../../../src/context/history/repair-messages.js';
+import { newestCalls, repairMessages } from '../../../src/context/history/repair-messages.js';
 import type { WireBlock } from '../../../src/protocol/model/wire-block.js';
 
 const ids = fc.constantFrom('c1', 'c2', 'c3');
@@ -20,11 +20,12 @@ const messages = fc.array(
 
 test('repaired messages alternate, and every call has its result in the next message', () => {
   fc.assert(
-    fc.property(messages, (damaged) => {
+    fc.property(messages, fc.subarray(['c1', 'c2', 'c3']), (damaged, answered) => {
       const history = damaged.map(({ role, content }) =>
         historyMessage(role, JSON.stringify(content), false),
       );
-      const repaired = repairMessages(history).map(
+      const messages = repairMessages(history, answered);
+      const repaired = messages.map(
         ({ bytes }) => JSON.parse(bytes.toString()) as { role: string; content: WireBlock[] },
       );
       for (const [at, { role, content }] of repaired.entries()) {
@@ -35,7 +36,8 @@ test('repaired messages alternate, and every call has its result in the next mes
           new Set(role === 'user' ? calls.map(({ id }) => id) : []),
         );
       }
-      expect(repairMessages(repairMessages(history))).toEqual(repairMessages(history));
+      expect(repairMessages(messages, answered)).toEqual(messages);
+      expect([[], answered]).toContainEqual(newestCalls(messages));
     }),
   );
 });

@@ -162,6 +162,22 @@ describe('law 7, the damaged journals of a swarm', () => {
     }
   }, 600_000);
 
+  test('without several records in a row are usable, and no effect is repeated', async () => {
+    for (const path of journals()) {
+      const lines = (files.get(path) ?? '').toString().split('\n').slice(0, -1);
+      for (const [at] of lines.entries()) {
+        for (let count = 2; count <= Math.min(9, lines.length - at); count += 1) {
+          if (!IS_WIDE && (at + count) % 12 !== randomSeed % 12) continue;
+          reset();
+          const left = lines.toSpliced(at, count);
+          fs.writeFileSync(path, left.map((line) => `${line}\n`).join(''));
+          expectUsable(await resume());
+          if (IS_WIDE) expectUsable(await resume());
+        }
+      }
+    }
+  }, 600_000);
+
   test('in several places, or lost, never make the session unusable', async () => {
     const place = fc.tuple(fc.nat(), fc.option(anyDamage, { freq: 8 }));
     await fc.assert(
