@@ -15,8 +15,9 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { onlyEnglish, separatePackages, synchronousInk } from './bundle-plugins.mjs';
+import { onlyEnglish, plainCrypto, separatePackages, synchronousInk } from './bundle-plugins.mjs';
 import { writeCodeCache } from './code-cache.mjs';
+import { deferModules } from './deferred-modules.mjs';
 import { inputsDigest, STAMP } from './installed.mjs';
 
 /** File with the modules of each bundled file, for tests of what a start loads. */
@@ -161,6 +162,8 @@ const COMMON_JS = {
     ...COMMON.define,
     'import.meta.url': 'URL_OF_BUNDLE',
     'import.meta.dirname': '__dirname',
+    // zod would load the module of this global to recognise Cloudflare.
+    navigator: 'undefined',
   },
 };
 
@@ -173,7 +176,7 @@ const program = await build({
     watchdog: 'src/host/process/ownership/watchdog.ts',
     'shard-thread': 'src/actors/checkpoints/shard-thread.ts',
   },
-  plugins: [onlyEnglish, separatePackages(SEPARATE)],
+  plugins: [onlyEnglish, separatePackages(SEPARATE), plainCrypto, deferModules],
 });
 
 const packages = await Promise.all(

@@ -45,6 +45,7 @@ const BUILD_SCRIPTS = [
   'scripts/build.mjs',
   'scripts/bundle-plugins.mjs',
   'scripts/code-cache.mjs',
+  'scripts/deferred-modules.mjs',
   'scripts/save-code.cjs',
 ];
 

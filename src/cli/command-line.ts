@@ -61,7 +61,7 @@ const runCommand = async (args: readonly string[], host: TerminalHost): Promise<
       return await hostedMode(host);
     }
     refuseUnknownWord(args, program);
-    if (host.stdin.isTTY !== true) refuseSingleWord(args, program);
+    if (args.length === 1 && host.stdin.isTTY !== true) refuseSingleWord(args, program);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {

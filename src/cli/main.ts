@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createRedactor, secretValues } from '../policy/redaction/redact.js';
 import { interrupts, signals } from '../terminal/input/interrupts.js';
+import { isPipeOrFile } from '../terminal/input/is-pipe-or-file.js';
 import { drainOutput, outputBackpressure } from '../terminal/output/output-backpressure.js';
 import {
   releaseLostTerminals,
@@ -64,7 +65,11 @@ const host: TerminalHost = {
   cwd: workingDirectory(),
   platform: process.platform,
   uid: process.geteuid?.(),
-  stdin: process.stdin,
+  // Node opens the stream when the property is first read.
+  get stdin() {
+    return process.stdin;
+  },
+  hasPipedInput: () => isPipeOrFile(0),
   stdout: process.stdout,
   out: stdout.write,
   backpressure: outputBackpressure(process.stdout),

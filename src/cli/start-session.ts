@@ -25,11 +25,11 @@ export const startSession = async (
 };
 
 /** True for an interactive session. Throws UsageError if flags contradict each other. */
-const isInteractiveRun = (flags: RunFlags, { stdin }: TerminalHost): boolean => {
+const isInteractiveRun = (flags: RunFlags, host: TerminalHost): boolean => {
   const { print = false, plain = false, inputFormat, outputFormat } = flags;
   if (plain && print) throw new UsageError('--plain starts an interactive session: leave out -p.');
   if (print || inputFormat !== 'text') return false;
-  const isInteractive = plain || stdin.isTTY === true;
+  const isInteractive = plain || host.stdin.isTTY === true;
   if (isInteractive && outputFormat !== 'text') {
     throw new UsageError(`--output-format ${outputFormat} needs -p, as in skein -p "…".`);
   }

@@ -31,11 +31,16 @@ export type Send = (
 ) => Promise<http.IncomingMessage>;
 
 export const httpExchange = ({ env, stallWatch }: ExchangeOptions) => {
-  const direct = { 'http:': keptAlive(http), 'https:': keptAlive(https) };
+  const direct = new Map<string, http.Agent>();
+  const directAgent = (protocol: string): http.Agent => {
+    const agent = direct.get(protocol) ?? keptAlive(protocol === 'https:' ? https : http);
+    direct.set(protocol, agent);
+    return agent;
+  };
   const tunnels = new Map<string, Promise<http.Agent>>();
   const agentFor = (url: URL): http.Agent | Promise<http.Agent> => {
     const proxy = proxyFor(url, env);
-    if (proxy === undefined) return direct[url.protocol === 'https:' ? 'https:' : 'http:'];
+    if (proxy === undefined) return directAgent(url.protocol);
     const tunnel = tunnels.get(proxy) ?? openTunnel(proxy);
     tunnels.set(proxy, tunnel);
     return tunnel;

@@ -16,8 +16,16 @@ export type Random = () => number;
 /** Limit of setTimeout. A later wake uses several timers in a row. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
+/** Milliseconds since an arbitrary moment. The global `performance` would load modules of Node at the start. */
+export const uptime = (): number => {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1e6;
+};
+
+const ORIGIN = Date.now() - uptime();
+
 /** Milliseconds of a clock that never goes back. */
-const steadyNow = (): number => performance.timeOrigin + performance.now();
+const steadyNow = (): number => ORIGIN + uptime();
 
 const clockOf = (now: () => number): Clock => ({
   now,

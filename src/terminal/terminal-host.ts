@@ -5,6 +5,8 @@ import type { OutputBackpressure } from './output/output-backpressure.js';
 
 export interface TerminalHost extends HostEnvironment {
   readonly stdin: NodeJS.ReadStream & { readonly fd: number };
+  /** False if stdin is no pipe and no file. Does not open `stdin`. */
+  hasPipedInput?(): boolean;
   /** Facts about stdout. Write with `out`. */
   readonly stdout: { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   /** Writes to stdout. Drops the text if stdout is closed. */

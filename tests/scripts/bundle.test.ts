@@ -3,6 +3,7 @@ import {
   accessSync,
   constants,
   copyFileSync,
+  existsSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -14,6 +15,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+// @ts-expect-error The plugin of the bundler has no types.
+import { DEFERRED as deferredModules } from '../../scripts/deferred-modules.mjs';
 import { readAgentCatalog } from '../../src/config/agents/agent-catalog.js';
 import { agentListing } from '../../src/tools/agents/agent-listing.js';
 import { taskTool } from '../../src/tools/agents/spawn-agent.js';
@@ -28,31 +31,37 @@ const NOWHERE = {
   isTrusted: false,
 };
 
+const DEFERRED = deferredModules as ReadonlySet<string>;
+
 /** Packages that `skein -p` loads before its first model request. A new one delays every start. */
-const PACKAGES_AT_START = ['commander', 'nanoid', 'unbash', 'xstate', 'zod'];
+const PACKAGES_AT_START = ['commander', 'nanoid', 'xstate', 'zod'];
+
+/** Modules of Node that the first request does not need. */
+const NOT_AT_START =
+  /^(?:child_process|dns|https|tls|readline|perf_hooks|fs\/promises|internal\/deps\/undici\/undici|internal\/crypto\/webcrypto)$/;
 
 /** Maximum number of modules per room that `skein -p` loads before its first model request. */
 const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
-  actors: 105,
-  cli: 18,
-  config: 33,
+  actors: 84,
+  cli: 16,
+  config: 31,
   context: 33,
-  host: 60,
-  lib: 23,
-  machines: 14,
+  host: 40,
+  lib: 24,
+  machines: 13,
   memory: 17,
-  model: 10,
-  policy: 75,
-  prompt: 37,
-  protocol: 51,
-  sdk: 43,
-  store: 57,
+  model: 8,
+  policy: 20,
+  prompt: 34,
+  protocol: 46,
+  sdk: 42,
+  store: 44,
   terminal: 7,
-  tools: 59,
+  tools: 57,
 };
 
 /** Maximum size of the modules that are evaluated before the first model request. */
-const MAX_BYTES_AT_START = 1_950_000;
+const MAX_BYTES_AT_START = 1_500_000;
 
 describe('the bundle', () => {
   test('is an executable file with a shebang', () => {
@@ -85,6 +94,17 @@ describe('the bundle', () => {
     const grown = [...rooms].filter(([room, count]) => count > (MAX_MODULES_AT_START[room] ?? 0));
     expect(grown).toEqual([]);
     expect(bytes).toBeLessThanOrEqual(MAX_BYTES_AT_START);
+  });
+
+  test('evaluates no deferred module before the first model request', async () => {
+    const { names } = await loadedAtStart();
+    expect(names.filter((name) => DEFERRED.has(name))).toEqual([]);
+    expect([...DEFERRED].filter((name) => !existsSync(name))).toEqual([]);
+  });
+
+  test('loads few modules of Node before the first model request', async () => {
+    const { node } = await loadedAtStart();
+    expect(node.filter((name) => NOT_AT_START.test(name))).toEqual([]);
   });
 
   test('loads the HTML parser and the Redis clients of the library on demand', () => {
@@ -169,7 +189,10 @@ const loadedAtStart = async () => {
   const preload = resolve('tests/scripts/note-modules.cjs');
   const env = { SKEIN_TEST_MODULES: notes, NODE_OPTIONS: `--require ${preload}` };
   expect(await run(['-p', 'Hello.'], { env })).toMatchObject({ code: 0, stdout: 'Done.\n' });
-  const { ran, required } = JSON.parse(readFileSync(notes, 'utf8')) as Record<string, string[]>;
+  const { ran, required, node } = JSON.parse(readFileSync(notes, 'utf8')) as Record<
+    string,
+    string[]
+  >;
   const text = readFileSync(PROGRAM.replace('skein.cjs', 'program.cjs'), 'utf8');
   const onDemand = new Set([...text.matchAll(ON_DEMAND)].flatMap(([, name = '']) => name));
   expect(onDemand.size).toBeGreaterThan(100);
@@ -184,6 +207,8 @@ const loadedAtStart = async () => {
   }
   return {
     packages: packagesOf(modules.map(([name]) => name)),
+    names: modules.map(([name]) => name),
+    node: (node ?? []).map((name) => name.replace(/^NativeModule /, '')),
     rooms,
     bytes: modules.reduce((sum, [, size]) => sum + size, 0),
     required: (required ?? []).filter(

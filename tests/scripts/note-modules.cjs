@@ -1,6 +1,6 @@
 /**
- * Preload for a program under test: writes the names of the functions that ran, and the files that were required, to
- * the file SKEIN_TEST_MODULES at the first HTTP request. The bundler names the function that evaluates a module
+ * Preload for a program under test: writes the names of the functions that ran, the files that were required and the modules
+ * of Node to the file SKEIN_TEST_MODULES at the first HTTP request. The bundler names the function that evaluates a module
  * after the module.
  */
 const { subscribe, unsubscribe } = require('node:diagnostics_channel');
@@ -20,7 +20,10 @@ const note = () => {
       .flatMap(({ functions }) => functions)
       .filter(({ ranges }) => ranges[0].count > 0)
       .map(({ functionName }) => functionName);
-    writeFileSync(file, JSON.stringify({ ran, required: Object.keys(require.cache) }));
+    writeFileSync(
+      file,
+      JSON.stringify({ ran, required: Object.keys(require.cache), node: process.moduleLoadList }),
+    );
   });
 };
 

@@ -1,6 +1,6 @@
 /** Reads the prompt of a print run from the arguments, from stdin, or from both. */
-import { fstatSync } from 'node:fs';
 import { UsageError } from '../../protocol/skein-error.js';
+import { isPipeOrFile } from '../../terminal/input/is-pipe-or-file.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 
 /** Maximum bytes of stdin, more than the context window of any model. */
@@ -13,10 +13,13 @@ const NO_PROMPT = 'There is no prompt: give one, as in skein -p "…", or pipe o
 /** Rejects with UsageError and the message `emptyMessage` if there is no prompt. */
 export const readPrompt = async (
   argument: string | undefined,
-  { stdin, err }: TerminalHost,
+  host: TerminalHost,
   emptyMessage = NO_PROMPT,
 ): Promise<string> => {
-  const piped = stdin.isTTY ? '' : await readPiped(stdin, argument !== undefined, err);
+  const hasPrompt = argument !== undefined;
+  const isNeedless = hasPrompt && host.hasPipedInput?.() === false;
+  const piped =
+    isNeedless || host.stdin.isTTY ? '' : await readPiped(host.stdin, hasPrompt, host.err);
   const prompt = [argument ?? '', piped].map((text) => text.trim()).filter((text) => text !== '');
   if (prompt.length === 0) throw new UsageError(emptyMessage);
   return prompt.join('\n\n');
@@ -27,7 +30,7 @@ const readPiped = async (
   hasPrompt: boolean,
   err: TerminalHost['err'],
 ): Promise<string> => {
-  if (hasPrompt && !isPipeOrFile(stdin)) return '';
+  if (hasPrompt && !isPipeOrFile(stdin.fd)) return '';
   const chunks: Buffer[] = [];
   let size = 0;
   const timer = hasPrompt
@@ -50,13 +53,4 @@ const readPiped = async (
     clearTimeout(timer);
   }
   return Buffer.concat(chunks).toString();
-};
-
-const isPipeOrFile = ({ fd }: TerminalHost['stdin']): boolean => {
-  try {
-    const stat = fstatSync(fd);
-    return stat.isFIFO() || stat.isFile() || stat.isSocket();
-  } catch {
-    return false;
-  }
 };

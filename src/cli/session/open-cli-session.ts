@@ -1,5 +1,6 @@
 /** Opens the session of a command, and prepares panes and memory for sub-agents. */
 import { channel } from 'node:diagnostics_channel';
+import { loadDeferredModules } from '../../lib/load-deferred-modules.js';
 import type { AssemblyOptions } from '../../sdk/assembly/assemble-session.js';
 import { type HostSession, openHostSession } from '../../sdk/assembly/open-host-session.js';
 import { MODEL_REQUEST } from '../compiled-code/model-request.js';
@@ -14,8 +15,21 @@ export const openCliSession = async (request: AssemblyOptions): Promise<HostSess
     v8Flags.tuneForSwarm();
     stop();
   });
+  loadAfterRequest(run);
   reportRequests(run);
   return run;
+};
+
+/** Time for a request to leave: the listeners of its event run before. */
+const DELAY_MS = 10;
+
+/** Loads the rest of the program while the first answer is awaited. */
+const loadAfterRequest = ({ session }: HostSession): void => {
+  const stop = session.listen(({ type }) => {
+    if (type !== 'request.started') return;
+    stop();
+    setTimeout(loadDeferredModules, DELAY_MS).unref();
+  });
 };
 
 /** Number of requests that the launcher waits for. */

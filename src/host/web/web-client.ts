@@ -48,7 +48,7 @@ export const WEB_LIMITS: WebLimits = {
 };
 
 export const webClient = (options: WebClientOptions): Web => {
-  const { env, clock, userAgent, allowPrivateAddresses, lookup = systemLookup } = options;
+  const { env, clock, userAgent, allowPrivateAddresses } = options;
   const limits = { ...WEB_LIMITS, ...options.limits };
   const headers = {
     'user-agent': userAgent,
@@ -58,6 +58,7 @@ export const webClient = (options: WebClientOptions): Web => {
 
   const reply = async (url: URL, endsAt: number, signal: AbortSignal): Promise<WebReply> => {
     const isAllowed = listsHost(allowPrivateAddresses, url);
+    const lookup = options.lookup ?? systemLookup;
     if (!isAllowed && isPrivateHost(url.hostname)) throw refusal(url);
     const proxy = proxyFor(url, env);
     const agent = proxy === undefined ? undefined : await tunnelThrough(proxy);

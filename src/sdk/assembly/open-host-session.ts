@@ -127,6 +127,7 @@ const toolNotices = (
 };
 
 let isSwept = false;
+const SWEEP_DELAY_MS = 10;
 
 /**
  * Ends child processes that dead owners left behind, once per process. Waits for the first model request,
@@ -139,6 +140,7 @@ const sweepOrphansLater = (session: LeadSession): void => {
     stop();
     if (isSwept) return;
     isSwept = true;
-    void sweepOrphans().catch(() => undefined);
+    // The listeners of the event run before the request leaves.
+    setTimeout(() => void sweepOrphans().catch(() => undefined), SWEEP_DELAY_MS);
   });
 };

@@ -1,8 +1,10 @@
 /** Builds the result message of a run from its feed. */
+
 import type { LeadSession } from '../../../actors/session/lead-session.js';
 import { blocksText } from '../../../context/history/last-answer.js';
 import type { AgentTag } from '../../../protocol/agent/agent-tag.js';
 import type { Stop } from '../../../protocol/agent/stop.js';
+import { uptime } from '../../../protocol/clock.js';
 import type { Usage } from '../../../protocol/model/usage.js';
 import type { WireBlock } from '../../../protocol/model/wire-block.js';
 import type { Denial, FeedItem } from '../../../protocol/session/feed.js';
@@ -16,7 +18,7 @@ export class RunResultBuilder {
   readonly denials: (Denial & { readonly agent?: AgentTag })[] = [];
   /** Number of lost records by agent, for agents that the store has lost records of. */
   private readonly losses = new Map<string, number>();
-  private readonly began = performance.now();
+  private readonly began = uptime();
   private apiMs = 0;
   private requestBegan = 0;
 
@@ -28,13 +30,13 @@ export class RunResultBuilder {
   take(item: FeedItem): void {
     switch (item.type) {
       case 'request.started':
-        this.requestBegan = performance.now();
+        this.requestBegan = uptime();
         break;
       case 'attempt.discarded':
-        this.apiMs += performance.now() - this.requestBegan;
+        this.apiMs += uptime() - this.requestBegan;
         break;
       case 'assistant.message':
-        this.apiMs += performance.now() - this.requestBegan;
+        this.apiMs += uptime() - this.requestBegan;
         this.turns += 1;
         this.text = blocksText(JSON.parse(item.content) as WireBlock[]);
         break;
@@ -72,7 +74,7 @@ export class RunResultBuilder {
       ...(isError && this.text !== '' && { partial_result: this.text }),
       stop_reason: stop.reason,
       num_turns: this.turns,
-      duration_ms: Math.round(performance.now() - this.began),
+      duration_ms: Math.round(uptime() - this.began),
       duration_api_ms: Math.round(this.apiMs),
       total_cost_usd: spent.cost,
       ...(overshoot.usd > 0 && { budget_overshoot_usd: overshoot.usd }),
