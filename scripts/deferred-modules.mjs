@@ -20,6 +20,7 @@ export const DEFERRED = new Set([
   'src/actors/worktrees/merge-back.ts',
   'src/cli/print/can-use-tool-request.ts',
   'src/cli/print/control-protocol.ts',
+  'src/config/agents/parse-yaml.ts',
   'src/config/agents/read-agents-flag.ts',
   'src/host/git/git-clone.ts',
   'src/host/git/git-command.ts',

@@ -4,6 +4,7 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -102,6 +103,13 @@ describe('the bundle', () => {
     expect([...DEFERRED].filter((name) => !existsSync(name))).toEqual([]);
   });
 
+  test('loads the parser of YAML only for an agent file that needs it', async () => {
+    const agent = (field: string) =>
+      `---\nname: scout\ndescription: Looks\n${field}\n---\n\nLook.\n`;
+    expect((await loadedAtStart(agent('maxTurns: 3'))).packages).toEqual(PACKAGES_AT_START);
+    expect((await loadedAtStart(agent('tools: [Read]'))).packages).toContain('yaml');
+  });
+
   test('loads few modules of Node before the first model request', async () => {
     const { node } = await loadedAtStart();
     expect(node.filter((name) => NOT_AT_START.test(name))).toEqual([]);
@@ -183,8 +191,12 @@ const startOf = async (dist: string) => {
 };
 
 /** Packages, modules per room and bytes that `skein -p` evaluates before its first request, and required files. */
-const loadedAtStart = async () => {
-  const { run, root } = await setScene();
+const loadedAtStart = async (agent?: string) => {
+  const { run, root, workspace } = await setScene();
+  if (agent !== undefined) {
+    mkdirSync(join(workspace, '.claude/agents'), { recursive: true });
+    writeFileSync(join(workspace, '.claude/agents/scout.md'), agent);
+  }
   const notes = join(root, 'modules');
   const preload = resolve('tests/scripts/note-modules.cjs');
   const env = { SKEIN_TEST_MODULES: notes, NODE_OPTIONS: `--require ${preload}` };
