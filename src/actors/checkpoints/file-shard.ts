@@ -4,6 +4,7 @@
  * of the session for a small workspace, and in a thread for a large one.
  */
 import { hash } from 'node:crypto';
+import { isRealPath } from '../../host/files/file-contents.js';
 import type { FolderNames } from '../../host/files/folder-lister.js';
 import {
   type ReadVersion,
@@ -120,6 +121,8 @@ export class FileShard {
   private readonly reader: VersionReader;
   private readonly bounds: ShardBounds;
   private readonly openBatch: () => BlobBatch;
+  /** Known folders that are not listed. */
+  private readonly ignored = new Set<string>();
   private scanNumber = 0;
   private isClosed = false;
   private current: CurrentScan;
@@ -139,7 +142,13 @@ export class FileShard {
   /** Takes the names of folders, and reads their new files. */
   async take(folders: readonly ShardFolder[]): Promise<void> {
     const pause = this.pauses();
-    for (const { path, names, hidden, objects } of folders) {
+    for (const { path, names, hidden, state, objects } of folders) {
+      if (state === 'gone') {
+        this.removeFolder(path);
+        continue;
+      }
+      if (state === 'ignored') this.ignored.add(path);
+      else this.ignored.delete(path);
       const known = this.folders.get(path) ?? new Map<string, KnownFile>();
       this.folders.set(path, known);
       const unseen = hidden === 'all' ? undefined : new Set(hidden);
@@ -158,14 +167,14 @@ export class FileShard {
   /** Checks the files that the scan has not read, and ends the scan. */
   async end(request: ScanEnd): Promise<ShardReport> {
     const pause = this.pauses();
+    // No listing shows that a link has replaced an ignored folder.
+    for (const path of this.ignored) if (!isRealPath(path)) this.removeFolder(path);
     for (const [path, files] of this.folders) {
       for (const [name, file] of files) {
         const paused = pause();
         if (paused !== undefined) await paused;
         if (file.scan === this.scanNumber || this.check(file)) continue;
-        const { kept } = file;
-        file.kept = { state: ABSENT };
-        this.report(file, kept, false);
+        this.remove(file);
         files.delete(name);
       }
       if (files.size === 0) this.folders.delete(path);
@@ -277,6 +286,18 @@ export class FileShard {
 
   private newScan(start: ScanStart): CurrentScan {
     return new CurrentScan(this.openBatch(), this.bounds.maxBytes, start);
+  }
+
+  private removeFolder(path: string): void {
+    for (const file of this.folders.get(path)?.values() ?? []) this.remove(file);
+    this.folders.delete(path);
+    this.ignored.delete(path);
+  }
+
+  private remove(file: KnownFile): void {
+    const { kept } = file;
+    file.kept = { state: ABSENT };
+    this.report(file, kept, false);
   }
 
   private report({ path, kept: after }: KnownFile, before: KeptState, isSilent: boolean): void {

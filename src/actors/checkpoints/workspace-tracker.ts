@@ -2,6 +2,8 @@
  * Tracks the files of a workspace around commands. A scan before a command and a scan after it give its
  * changes; all scans of a process form one sequence, so the scan after a command also serves the next.
  */
+import { dirname } from 'node:path';
+import { isRealPath } from '../../host/files/file-contents.js';
 import { GitIndex } from '../../host/git/git-index.js';
 import { yieldToEventLoop } from '../../lib/async/yield-to-event-loop.js';
 import type { Blobs, FileChange, FileState } from '../../protocol/session/checkpoints.js';
@@ -144,7 +146,9 @@ export class WorkspaceTracker {
           throw asStorageError(error);
         });
       const present = new Map([...folders, ...files]);
-      const stateAt = (path: string) => this.stateAt(path);
+      // The roots are real paths, so another real path of a folder means that a link has replaced it.
+      const stateAt = (path: string): FileState =>
+        isRealPath(dirname(path)) ? this.stateAt(path) : { kind: 'absent' };
       return await this.withGitContents(compareWithManifest(stored, present, stateAt));
     } finally {
       scanner.close();

@@ -78,6 +78,9 @@ export const resolveLanding = (
   }
 };
 
+/** True if the path exists and leads through no link. */
+export const isRealPath = (path: string): boolean => realPathOf(path) === path;
+
 const realPathOf = (path: string): string | undefined => {
   try {
     return fs.realpathSync(path);

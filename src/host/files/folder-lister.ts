@@ -15,6 +15,8 @@ export interface FolderNames {
   readonly names: readonly string[];
   /** New names that may have existed before, unseen: they were ignored, or beyond a limit. */
   readonly hidden: readonly string[] | 'all';
+  /** `ignored`: the folder may exist, but is not listed. `gone`: its path may lead elsewhere now, through a link. */
+  readonly state: 'listed' | 'ignored' | 'gone';
 }
 
 export interface FolderChange {
@@ -66,6 +68,8 @@ interface Folder {
   readonly ruleStamp: string;
   readonly names: readonly string[];
   readonly subfolders: readonly string[];
+  /** Names that are ignored or excluded. */
+  readonly hidden: ReadonlySet<string>;
   readonly blind: readonly string[];
   readonly isUnreadable: boolean;
   readonly isCut: boolean;
@@ -81,7 +85,7 @@ interface Visit {
   readonly wasHidden: boolean;
 }
 
-type WasHidden = (name: string, isFolder: boolean) => boolean;
+type WasHidden = (name: string) => boolean;
 
 const ALL: WasHidden = () => true;
 const NONE: WasHidden = () => false;
@@ -128,7 +132,7 @@ export class FolderLister {
       const folder = await this.listFolder(visit, known, facts, { room, pause });
       this.count += sizeOf(folder);
       listed.set(path, folder);
-      const wasHidden = this.hiddenBefore(visit, known, prefix, wasCut);
+      const wasHidden = wasCut ? ALL : hiddenBefore(visit, known);
       if (path !== root && known?.mode !== folder.mode) {
         changes.push({ path, before: known?.mode, after: folder.mode, wasHidden: visit.wasHidden });
       }
@@ -137,18 +141,29 @@ export class FolderLister {
       const hidden =
         wasHidden === ALL
           ? ('all' as const)
-          : folder.names.filter((name) => !earlier.has(name) && wasHidden(name, false));
-      take({ path, names: [...folder.names, ...extras], hidden });
-      visitSubfolders(stack, folder, visit, (name) => !earlier.has(name) && wasHidden(name, true));
+          : folder.names.filter((name) => !earlier.has(name) && wasHidden(name));
+      take({ path, names: [...folder.names, ...extras], hidden, state: 'listed' });
+      visitSubfolders(stack, folder, visit, (name) => !earlier.has(name) && wasHidden(name));
     }
+    const gone = new Set<string>();
     for (const [path, folder] of this.folders) {
       if (listed.has(path)) continue;
       await pause();
       this.count -= sizeOf(folder);
-      // A folder that is ignored from now on was not removed.
-      const isGone = lstat(path)?.isDirectory() !== true;
-      if (isGone) changes.push({ path, before: folder.mode, after: undefined, wasHidden: false });
-      take({ path, names: this.extras.get(path) ?? [], hidden: 'all' });
+      // A folder that is ignored from now on was not removed. Parents come before their subfolders.
+      const parent = dirname(path);
+      const stats = gone.has(parent) ? undefined : lstat(path);
+      const isGone = stats?.isDirectory() !== true;
+      if (isGone) {
+        gone.add(path);
+        changes.push({ path, before: folder.mode, after: undefined, wasHidden: false });
+      }
+      // In an ignored folder, no listing shows the file that has replaced this folder.
+      if (isGone && stats !== undefined && !listed.has(parent)) {
+        take({ path: parent, names: [basename(path)], hidden: [], state: 'ignored' });
+      }
+      const names = this.extras.get(path) ?? [];
+      take({ path, names, hidden: 'all', state: isGone ? 'gone' : 'ignored' });
     }
     this.folders = listed;
     const folders = [...listed.values()];
@@ -183,6 +198,7 @@ export class FolderLister {
         : await readIgnoreRules(path, depth, rulesAbove);
     const names: string[] = [];
     const subfolders: string[] = [];
+    const hidden = new Set<string>();
     const blind: string[] = [];
     let isCut = false;
     const isHidden = this.hiddenIn(path, rules, prefix);
@@ -192,7 +208,11 @@ export class FolderLister {
       const { name } = entry;
       const isFolder = entry.isDirectory();
       if (!isFolder && !entry.isFile() && !entry.isSymbolicLink()) continue;
-      if (SKIPPED.has(name) || isHidden(name, isFolder)) continue;
+      if (SKIPPED.has(name)) continue;
+      if (isHidden(name, isFolder)) {
+        hidden.add(name);
+        continue;
+      }
       if (name.includes('\ufffd')) {
         blind.push(join(path, name));
         continue;
@@ -204,7 +224,7 @@ export class FolderLister {
     const mode = stats.mode & 0o7777;
     const isUnreadable = entries === undefined;
     const state = { stamp, mode, isFresh, rulesAbove, rules, ruleStamp };
-    return { path, ...state, names, subfolders, blind, isUnreadable, isCut };
+    return { path, ...state, names, subfolders, hidden, blind, isUnreadable, isCut };
   }
 
   /** Returns a function that tells if the rules or the excluded paths hide a name in the folder. */
@@ -212,26 +232,14 @@ export class FolderLister {
     folder: string,
     rules: IgnoreRules | undefined,
     prefix: readonly string[],
-  ): WasHidden {
+  ): (name: string, isFolder: boolean) => boolean {
     const { root, excluded } = this.options;
     const names = new Set(
       excluded.filter((path) => dirname(path) === folder).map((path) => basename(path)),
     );
-    if (rules === undefined) return names.size === 0 ? NONE : (name) => names.has(name);
+    if (rules === undefined) return (name) => names.has(name);
     const above = [...prefix, ...folder.slice(root.length).split(sep).filter(Boolean)];
     return (name, isFolder) => names.has(name) || isIgnored(rules, [...above, name], isFolder);
-  }
-
-  /** Returns which names of a folder may have existed at the last listing without being listed. */
-  private hiddenBefore(
-    visit: Visit,
-    known: Folder | undefined,
-    prefix: readonly string[],
-    wasCut: boolean,
-  ): WasHidden {
-    if (visit.wasHidden || wasCut || known?.isUnreadable === true) return ALL;
-    if (known === undefined) return NONE;
-    return this.hiddenIn(visit.path, known.rules, prefix);
   }
 
   /** Returns the rules above the root: the same object as long as their files are unchanged. */
@@ -268,11 +276,19 @@ export class FolderLister {
       extras.set(path, missing);
       const earlier = new Set(this.extras.get(path));
       if (missing.every((name) => earlier.has(name))) continue;
-      take({ path, names: [...(folder?.names ?? []), ...missing], hidden: 'all' });
+      const all = [...(folder?.names ?? []), ...missing];
+      const state = folder === undefined ? 'ignored' : 'listed';
+      take({ path, names: all, hidden: 'all', state });
     }
     this.extras = extras;
   }
 }
+
+/** Returns which names of a folder may have existed at the last listing without being listed. */
+const hiddenBefore = (visit: Visit, known: Folder | undefined): WasHidden => {
+  if (visit.wasHidden || known?.isUnreadable === true) return ALL;
+  return known === undefined ? NONE : (name) => known.hidden.has(name);
+};
 
 interface FolderFacts {
   readonly stats: Stats;
@@ -301,14 +317,14 @@ const visitSubfolders = (
   stack: Visit[],
   { path, rules, subfolders }: Folder,
   { depth }: Visit,
-  wasHidden: (name: string, isFolder: boolean) => boolean,
+  wasHidden: WasHidden,
 ): void => {
   for (const name of subfolders) {
     stack.push({
       path: path === sep ? `${sep}${name}` : `${path}${sep}${name}`,
       rules,
       depth: depth + 1,
-      wasHidden: wasHidden(name, true),
+      wasHidden: wasHidden(name),
     });
   }
 };

@@ -23,68 +23,67 @@ beforeAll(async () => {
 });
 afterAll(() => program.remove());
 
-type Change = (root: string) => void;
-
 const FILES = ['a', 'b', 'd/c', 'd/e/f', 'd/x.log', 'x.log', 'build/out', 'sp ace'];
 const FOLDERS = ['d', 'd/e', 'build', 'new/deep'];
 const file = fc.constantFrom(...FILES);
 const folder = fc.constantFrom(...FOLDERS);
 const anyPath = fc.oneof(file, folder);
-const text = fc.constantFrom('', 'one', 'two', 'x'.repeat(300_000));
 
-const attempt = (change: Change): Change => {
-  return (root) => {
-    try {
-      change(root);
-    } catch {
-      // A command that fails changes nothing.
-    }
-  };
+/** A change of the workspace as data, so that a counterexample is readable. */
+type Change = readonly [kind: keyof typeof CHANGES, path: string, value: string];
+
+const CHANGES = {
+  write(path: string, text: string) {
+    fs.mkdirSync(join(path, '..'), { recursive: true });
+    fs.writeFileSync(path, text);
+  },
+  remove: (path: string) => fs.rmSync(path, { recursive: true, force: true }),
+  makeFolder: (path: string) => fs.mkdirSync(path, { recursive: true }),
+  moveTo: (path: string, _: string, to: string) => fs.renameSync(path, to),
+  chmod(path: string, mode: string) {
+    const open = fs.statSync(path).isDirectory() ? 0o700 : 0;
+    fs.chmodSync(path, Number(mode) | open);
+  },
+  linkTo: (path: string, _: string, target: string) => fs.symlinkSync(target, path),
+  /** A folder makes room for a link to another folder with the same names. */
+  replaceByLinkTo(path: string, _: string, target: string) {
+    fs.renameSync(path, `${path}-moved`);
+    fs.symlinkSync(target, path);
+  },
+  /** Keeps size and modification time. */
+  overwrite(path: string) {
+    const { atime, mtime, size } = fs.statSync(path);
+    fs.writeFileSync(path, 'y'.repeat(size));
+    fs.utimesSync(path, atime, mtime);
+  },
+  ignore(path: string, lines: string) {
+    if (lines === '') fs.rmSync(path, { force: true });
+    else fs.writeFileSync(path, lines);
+  },
 };
 
-const change: fc.Arbitrary<Change> = fc
-  .oneof(
-    fc.tuple(file, text).map(([path, content]) => (root: string) => {
-      fs.mkdirSync(join(root, path, '..'), { recursive: true });
-      fs.writeFileSync(join(root, path), content);
-    }),
-    anyPath.map((path) => (root: string) => {
-      fs.rmSync(join(root, path), { recursive: true, force: true });
-    }),
-    folder.map((path) => (root: string) => {
-      fs.mkdirSync(join(root, path), { recursive: true });
-    }),
-    fc.tuple(anyPath, anyPath).map(([from, to]) => (root: string) => {
-      fs.renameSync(join(root, from), join(root, to));
-    }),
-    fc
-      .tuple(anyPath, fc.constantFrom(0o600, 0o700, 0o755))
-      .map(([path, mode]) => (root: string) => {
-        fs.chmodSync(
-          join(root, path),
-          mode | (fs.statSync(join(root, path)).isDirectory() ? 0o700 : 0),
-        );
-      }),
-    fc.tuple(file, file).map(([target, path]) => (root: string) => {
-      fs.symlinkSync(target, join(root, path));
-    }),
-    // The same size and time as before.
-    file.map((path) => (root: string) => {
-      const { atime, mtime, size } = fs.statSync(join(root, path));
-      fs.writeFileSync(join(root, path), 'y'.repeat(size));
-      fs.utimesSync(join(root, path), atime, mtime);
-    }),
-  )
-  .map(attempt);
+const perform = (root: string, [kind, path, value]: Change): void => {
+  try {
+    CHANGES[kind](join(root, path), value, join(root, value));
+  } catch {
+    // A command that fails changes nothing.
+  }
+};
 
-const rules = fc
-  .constantFrom('', '*.log\n', 'build/\n', 'd/\n!d/c\n', '*.log\n!x.log\n')
-  .map((lines) =>
-    attempt((root: string) => {
-      if (lines === '') fs.rmSync(join(root, '.gitignore'), { force: true });
-      else fs.writeFileSync(join(root, '.gitignore'), lines);
-    }),
-  );
+const change = fc.oneof(
+  fc.tuple(fc.constant('write'), file, fc.constantFrom('', 'one', 'two', 'x'.repeat(300_000))),
+  fc.tuple(fc.constantFrom('remove', 'overwrite'), anyPath, fc.constant('')),
+  fc.tuple(fc.constant('makeFolder'), folder, fc.constant('')),
+  fc.tuple(fc.constantFrom('moveTo', 'linkTo'), anyPath, anyPath),
+  fc.tuple(fc.constant('replaceByLinkTo'), folder, folder),
+  fc.tuple(fc.constant('chmod'), anyPath, fc.constantFrom('384', '448', '493')),
+) as fc.Arbitrary<Change>;
+
+const rules = fc.tuple(
+  fc.constant('ignore' as const),
+  fc.constant('.gitignore'),
+  fc.constantFrom('', '*.log\n', 'build/\n', 'd/\n!d/c\n', '*.log\n!x.log\n'),
+);
 
 const states = (root: string): ReadonlyMap<string, FileState> => {
   const found = new Map<string, FileState>();
@@ -168,11 +167,11 @@ describe.each([
         const other = open();
         try {
           for (const { outside, command } of steps) {
-            for (const act of outside) act(root);
+            for (const act of outside) perform(root, act);
             await wait();
             const snapshot = await tracker.takeSnapshot();
             const before = states(root);
-            for (const act of command) act(root);
+            for (const act of command) perform(root, act);
             const found = await tracker.changes(snapshot);
             const expected = differences(before, states(root));
             expect(found).toEqual(expected);
@@ -203,7 +202,7 @@ describe.each([
             const snapshot = await tracker.takeSnapshot();
             const before = states(root);
             const isIgnored = ignoredIn(root);
-            for (const act of command) act(root);
+            for (const act of command) perform(root, act);
             const found = await tracker.changes(snapshot);
             const expected = differences(before, states(root));
             for (const entry of found) expect(expected).toContainEqual(entry);
