@@ -34,6 +34,13 @@ const FLAGS = [
   '--output-format',
   'json',
 ];
+/**
+ * Time limit for the removal of jobs of ended agents: longer than the longest delay of a returned job, and than
+ * the search for jobs of dead workers.
+ */
+const QUEUE_LIMIT_MS = 30_000;
+/** Lists and sets of BullMQ with open jobs. */
+const OPEN_JOBS = { LLEN: ['wait', 'active'], ZCARD: ['delayed', 'prioritized'] } as const;
 /** Errors of a process that started too early. The start is retried. */
 const TOO_EARLY = /is open in another process|cannot be used/;
 const EXPECTED =
@@ -138,10 +145,28 @@ export class ChaosSwarm {
     return output.split(' is returned to the queue').length - 1;
   }
 
+  /**
+   * Resolves when the workers have removed all jobs, or after the time limit. An agent ends before its job, and if
+   * its worker dies in between, another worker removes the job when it is due.
+   */
+  private async waitForEmptyQueue(): Promise<void> {
+    const deadline = Date.now() + QUEUE_LIMIT_MS;
+    while (Date.now() < deadline && (await this.openJobs()) > 0) await pause(50);
+  }
+
+  private async openJobs(): Promise<number> {
+    let open = 0;
+    for (const [command, keys] of Object.entries(OPEN_JOBS)) {
+      for (const key of keys) open += Number(await this.connections.call(command, queueKey(key)));
+    }
+    return open;
+  }
+
   /** Waits for the lead and stops the workers. Returns undefined if the lead exceeds the time limit. */
   async finish(): Promise<Ended | undefined> {
     const late = pause(END_LIMIT_MS).then(() => undefined);
     const ended = await Promise.race([this.lead.ended, late]);
+    await this.waitForEmptyQueue();
     this.isOver = true;
     for (const worker of this.workers) worker.kill('SIGTERM');
     await Promise.all(this.workers.map((worker) => worker.ended));

@@ -80,6 +80,17 @@ describe('checkFinalState', () => {
     expect(findingsFor({ badCopies: ['a_1'] })).toHaveLength(1);
   });
 
+  test('reports an agent that the same process has handed over twice', () => {
+    const queued = { type: 'agent.queued', awaits: 'worker' };
+    expect(findingsFor({}, [queued, ...AGENT])).toEqual([]);
+    expect(findingsFor({}, [queued, { ...queued, epoch: 2 }])).not.toContainEqual(
+      expect.stringContaining('several jobs'),
+    );
+    expect(findingsFor({}, [queued, queued, ...AGENT])).toEqual([
+      'token-000. has several jobs of epoch 1.',
+    ]);
+  });
+
   test('reports agents shown as running, open jobs, lasting keys, processes and missing agents', () => {
     expect(findingsFor({ shown: new Map([['a_1', 'running']]) })).toHaveLength(1);
     expect(findingsFor({ jobs: new Map([['active', 1]]) })).toEqual(['1 jobs are active.']);

@@ -28,6 +28,7 @@ export const checkFinalState = (state: FinalState, agents: number): Findings => 
     if (first === undefined || more.length > 0) wrong.push(`${token} is not one agent.`);
     const [id = '', records = []] = first ?? [];
     wrong.push(...gapsIn(token, records), ...staleEpochsIn(token, records));
+    wrong.push(...repeatedJobs(token, records));
     const agentEvents = events.filter(({ agent }) => agent === id);
     wrong.push(
       ...endErrors(token, records, agentEvents),
@@ -67,6 +68,15 @@ const gapsIn = (name: string, rows: readonly { readonly seq: number }[]): readon
 const staleEpochsIn = (name: string, records: readonly JournalRecord[]): readonly string[] => {
   const at = records.findIndex(({ epoch }, index) => epoch < (records[index - 1]?.epoch ?? 0));
   return at === -1 ? [] : [`An older epoch follows in place ${at + 1} of ${name}.`];
+};
+
+/** A process that hands an agent over twice adds a second job, and two workers take the agent from each other. */
+const repeatedJobs = (name: string, records: readonly JournalRecord[]): readonly string[] => {
+  const epochs = records.flatMap((it) =>
+    it.type === 'agent.queued' && it.awaits === 'worker' ? [it.epoch] : [],
+  );
+  const repeated = new Set(epochs.filter((epoch, at) => epochs.indexOf(epoch) < at));
+  return [...repeated].map((epoch) => `${name} has several jobs of epoch ${epoch}.`);
 };
 
 const epochCount = (records: readonly JournalRecord[]): number =>

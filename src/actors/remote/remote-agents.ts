@@ -39,9 +39,6 @@ export interface RemoteAgentsDeps {
 /** Maximum time that a stop waits for the process that runs the agent. */
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Lifetime of the cached job list, because many agents are looked up at once. */
-const JOB_LIST_TTL_MS = 1_000;
-
 /** Returns undefined if one process runs all agents of the swarm. */
 export const openRemoteAgents = (
   context: SwarmContext,
@@ -56,9 +53,6 @@ export class RemoteAgents {
   private readonly session: string;
   private readonly poller: RemoteEventPoller;
   private readonly missingWorkers: MissingWorkersNotice;
-  private cachedJobs:
-    | { readonly at: number; readonly jobs: ReturnType<RemoteDispatch['handedOver']> }
-    | undefined;
   /** Letters that an agent may not have read yet, by agent and letter id. */
   private readonly posted = new Map<string, Map<string, Letter>>();
   /** Number of the last record whose file changes are stored, by agent. */
@@ -182,17 +176,9 @@ export class RemoteAgents {
     return parent && this.nearestJobHere(parent);
   }
 
-  /** True if the agent is queued for a worker or runs on one. */
-  async isHandedOver(id: string): Promise<boolean> {
-    return (await this.handedOver()).has(id);
-  }
-
-  private handedOver(): ReturnType<RemoteDispatch['handedOver']> {
-    const now = this.deps.lead.deps.clock.now();
-    if (this.cachedJobs === undefined || this.cachedJobs.at < now - JOB_LIST_TTL_MS) {
-      this.cachedJobs = { at: now, jobs: this.dispatch.handedOver() };
-    }
-    return this.cachedJobs.jobs;
+  /** See RemoteDispatch. */
+  isHandedOver(id: string): Promise<boolean> {
+    return this.dispatch.isHandedOver(id);
   }
 
   /** Counts a remote agent as running until its parent is notified of its end. */

@@ -23,6 +23,11 @@ export class RemoteDispatch {
   private readonly sign: Sign | undefined;
   /** Length of the journal at the hand-over, by agent. */
   private readonly handedAt = new Map<string, number>();
+  /** Number of jobs that this process has queued. */
+  private queuedJobs = 0;
+  /** Value of `queuedJobs` after the last hand-over of each agent. */
+  private readonly queuedAs = new Map<string, number>();
+  private listedJobs: ListedJobs | undefined;
   /** Open mailbox readers, by agent. */
   private readonly readers = new Map<string, Reader>();
 
@@ -62,6 +67,8 @@ export class RemoteDispatch {
       ...(delayMs > 0 && { notBefore: addedAt + delayMs }),
     });
     this.handedAt.set(id, at);
+    this.queuedJobs += 1;
+    this.queuedAs.set(id, this.queuedJobs);
   }
 
   /** Removes a queued agent, so that this process may journal its end. Resolves with false if a worker runs it. */
@@ -91,6 +98,22 @@ export class RemoteDispatch {
   async handedOver(): Promise<ReadonlyMap<string, string | undefined>> {
     const jobs = await this.jobs.list(this.swarm);
     return new Map(jobs.map(({ id, worker }) => [id, worker]));
+  }
+
+  /**
+   * True if the agent is queued for a worker or runs on a worker. The list of jobs is at most a second old, and
+   * never older than the last hand-over of the agent: an agent with two jobs would run twice.
+   */
+  async isHandedOver(id: string): Promise<boolean> {
+    const now = this.clock.now();
+    const { listedJobs, queuedJobs } = this;
+    const isCurrent =
+      listedJobs !== undefined &&
+      listedJobs.at >= now - JOB_LIST_TTL_MS &&
+      listedJobs.queuedJobs >= (this.queuedAs.get(id) ?? 0);
+    const current = isCurrent ? listedJobs : { at: now, queuedJobs, jobs: this.handedOver() };
+    this.listedJobs = current;
+    return (await current.jobs).has(id);
   }
 
   /**
@@ -213,6 +236,16 @@ const senderOf = (mail: AgentMail): string | undefined => {
 
 /** Signs the hand-over of an agent. Returns undefined if no signature is needed. */
 type Sign = (agent: string, at: number) => string | undefined;
+
+/** Lifetime of the list of jobs, because many agents are looked up at once. */
+const JOB_LIST_TTL_MS = 1_000;
+
+interface ListedJobs {
+  readonly at: number;
+  /** Number of jobs that this process had queued before the list was requested. */
+  readonly queuedJobs: number;
+  readonly jobs: Promise<ReadonlyMap<string, unknown>>;
+}
 
 const NO_DELAY: EnqueueOptions = { priority: 0, delayMs: 0 };
 

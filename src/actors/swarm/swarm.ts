@@ -79,7 +79,7 @@ export class Swarm {
       lifecycle: () => this.lifecycle,
       nodeOf: (id) => this.nodeOf(id),
       read: (entry) => this.loader.readRecord(entry),
-      requeue: (entry) => this.continueRemotely(entry),
+      requeue: (entry) => this.mutex.run(entry.tag.id, () => this.continueRemotely(entry)),
       deliver: (entry, letter) =>
         entry === undefined ? deliverToLead(this, letter) : deliverLetter(this, entry, letter),
     });
@@ -342,13 +342,16 @@ export class Swarm {
   /** Restarts the agent unless another process runs it. */
   private async claimAndRestart(entry: AgentEntry): Promise<void> {
     const { id, kind } = entry.tag;
-    if (this.remote?.has(entry)) return this.continueRemotely(entry);
+    if (this.remote?.has(entry)) return this.mutex.run(id, () => this.continueRemotely(entry));
     const isFree = kind === 'teammate' || (await this.jobs.claim(id));
     // An agent that has lost records was ended when its journal was opened.
     if (isFree) await this.restart(entry, (child) => !isOver(child));
   }
 
-  /** Follows an agent that a worker has, or hands it over again. The agent may end in the meantime. */
+  /**
+   * Follows an agent that a worker has, or hands it over again. The agent may end in the meantime. The caller
+   * has the mutex of the agent, because two hand-overs would be two jobs.
+   */
   private async continueRemotely(entry: AgentEntry): Promise<void> {
     if (!(await this.remote?.isHandedOver(entry.tag.id))) {
       const record = await this.loader.readRecord(entry);

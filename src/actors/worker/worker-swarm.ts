@@ -144,7 +144,8 @@ class OpenWorkerSwarm implements WorkerSwarm {
   async work(job: ClaimedJob): Promise<'done' | ReturnedJob> {
     const { id } = job;
     const entry = await this.entryOf(id);
-    if (entry === undefined) return 'done';
+    // Before the adoption, which would take the agent from the worker that runs the later job.
+    if (entry === undefined || (await this.isSuperseded(job))) return 'done';
     const adoption = await this.session.adopt(id);
     // The remaining budget depends on what other processes spent.
     if (job.attempts > 0 || this.lead.deps.audit !== undefined) {
@@ -301,6 +302,16 @@ class OpenWorkerSwarm implements WorkerSwarm {
     return children.flatMap((entry) =>
       entry.child === undefined ? [] : [entry.child, ...this.descendantsOf(entry)],
     );
+  }
+
+  /** True if the agent was handed over again after this job. A former lead can add its job late. */
+  private async isSuperseded({ id, at }: ClaimedJob): Promise<boolean> {
+    if (at === undefined) return false;
+    for await (const record of this.options.store.records(this.swarm, id)) {
+      const isHandedOver = record.type === 'agent.queued' && record.awaits === 'worker';
+      if (isHandedOver && record.seq > at) return true;
+    }
+    return false;
   }
 
   /** Counts consecutive starts without a finished answer or call. */

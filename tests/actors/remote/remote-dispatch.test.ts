@@ -233,3 +233,43 @@ const remainingLetters = async (mail: MemoryMailbox): Promise<readonly string[]>
     ids.push(letter.id);
   }
 };
+
+describe('the job of an agent', () => {
+  test('is known as soon as it is queued, and other agents are looked up once a second', async () => {
+    const { dispatch, clock, jobs } = dispatchBy(new MemoryMailbox());
+    let lists = 0;
+    const list = jobs.list.bind(jobs);
+    jobs.list = (swarm) => {
+      lists += 1;
+      return list(swarm);
+    };
+    expect(await dispatch.isHandedOver('a_1')).toBe(false);
+    await dispatch.enqueue('a_1', 3);
+    expect(await dispatch.isHandedOver('a_1')).toBe(true);
+    expect(await dispatch.isHandedOver('a_2')).toBe(false);
+    expect(lists).toBe(2);
+    await clock.advance(1_001);
+    expect(await dispatch.isHandedOver('a_2')).toBe(false);
+    expect(lists).toBe(3);
+  });
+
+  test('is known if it is queued while the jobs are listed', async () => {
+    const { dispatch, jobs } = dispatchBy(new MemoryMailbox());
+    let release = () => {};
+    const list = jobs.list.bind(jobs);
+    jobs.list = async (swarm) => {
+      const listed = await list(swarm);
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return listed;
+    };
+    const early = dispatch.isHandedOver('a_1');
+    await settled();
+    jobs.list = list;
+    await dispatch.enqueue('a_1', 3);
+    expect(await dispatch.isHandedOver('a_1')).toBe(true);
+    release();
+    expect(await early).toBe(false);
+  });
+});

@@ -1,7 +1,9 @@
 /** A lead that is killed or loses its lease, and the process that takes over the session. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
+import { swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { logOf, SOON, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
 import { eventually } from '../../fakes/eventually.js';
@@ -10,6 +12,7 @@ import { firstBreak } from '../../laws/prompts.js';
 import { needs } from '../../setup/needs.js';
 
 const WAITS = 'echo begun >> log; while [ ! -e go ]; do sleep 0.05; done; echo gone >> log';
+const POLL = { timeout: 20_000 };
 const PLACES = ['the reeds', 'the river', 'the meadow'];
 
 const RULES: Rules = [
@@ -106,6 +109,34 @@ needs.describe('redis')('a session whose lead is killed', () => {
     expect(await scene.run(['resume', 'one', '-p', ...FREE])).toMatchObject({ code: 0 });
     expect(jobs).toHaveLength(PLACES.length);
     await expectNoLoss(scene);
+  });
+
+  test('has an agent with a job of an earlier hand-over: a worker removes that job', async () => {
+    const scene = await workerScene([...begins(helper('Look')), { reply: 'A goose.' }], SOON);
+    const lead = scene.begin(LEAD);
+    const { jobs } = await scene.store();
+    await expect.poll(async () => (await jobs.list('one')).length, POLL).toBe(1);
+    lead.kill('SIGKILL');
+    await lead.ended;
+    const redis = await connectRedis(scene.redis.url);
+    onTestFinished(() => redis.close());
+    const { id = '', at = 0 } = (await jobs.list('one'))[0] ?? {};
+    const key = swarmKeys('one').journal(id);
+    const last = JSON.parse(String(await redis.call('LINDEX', key, -1))) as Line;
+    expect(last).toMatchObject({ type: 'agent.queued', awaits: 'worker', seq: at });
+    // A lead that died between the record of a hand-over and its job.
+    await redis.call('RPUSH', key, JSON.stringify({ ...last, seq: at + 1 }));
+    const requests = scene.bodies().length;
+    const worker = await scene.worker();
+    await eventually('the job is removed', () => worker.stderr.includes(`${id} of one is ended`));
+    expect(await jobs.list('one')).toEqual([]);
+    expect(scene.bodies()).toHaveLength(requests);
+    await scene.left('one');
+    const next = await scene.run(['resume', 'one', '-p', ...FREE]);
+    expect(next).toMatchObject({ code: 0, stdout: 'I see.\n' });
+    const [, records = []] = await scene.journals('one');
+    expect(records.filter(({ type }) => type === 'run.started')).toHaveLength(1);
+    expect(records.filter(({ type }) => type === 'assistant.received')).toHaveLength(1);
   });
 
   test('is given up by an old lead that only waits for prompts', async () => {
