@@ -10,7 +10,7 @@
  */
 import { execFile } from 'node:child_process';
 import { chmod, cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import Module, { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -197,6 +197,9 @@ const contents = Object.assign({}, ...bundles.map(({ metafile }) => contentsOf(m
 await writeFile(join(outdir, CONTENTS), JSON.stringify(contents));
 await writeTypes(outdir);
 await chmod(`${outdir}/skein.cjs`, 0o755);
+// Wrapped as Node wraps a module: the launcher would otherwise need another copy of the text in memory.
+const text = await readFile(`${outdir}/program.cjs`, 'utf8');
+await writeFile(`${outdir}/program.cjs`, Module.wrap(text));
 await writeCodeCache(outdir);
 await rm('dist', { recursive: true, force: true });
 await rename(outdir, 'dist');

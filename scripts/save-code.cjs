@@ -3,7 +3,7 @@
  * the code that V8 has compiled when the program ends. Called by scripts/code-cache.mjs.
  */
 const { readFileSync, writeFileSync } = require('node:fs');
-const { createRequire, wrap } = require('node:module');
+const { createRequire } = require('node:module');
 const { join } = require('node:path');
 const { constants, Script } = require('node:vm');
 const { crc32 } = require('node:zlib');
@@ -12,7 +12,7 @@ const [folder] = process.argv.splice(2, 1);
 const filename = join(folder, 'program.cjs');
 process.argv[1] = join(folder, 'skein.cjs');
 const program = readFileSync(filename);
-const script = new Script(wrap(program.toString('latin1')), {
+const script = new Script(program.toString('latin1'), {
   filename,
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 });

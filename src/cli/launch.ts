@@ -5,7 +5,7 @@
  * later starts.
  */
 import { readFileSync } from 'node:fs';
-import { createRequire, wrap } from 'node:module';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { constants, Script } from 'node:vm';
@@ -22,8 +22,8 @@ const require = createRequire(filename);
 const program = readFileSync(filename);
 const kept = keptCodeOf(program);
 const code = (kept && readKeptCode(kept, program)) ?? readBuiltCode(builtCodeFile(folder), program);
-// The bundle is ASCII, which V8 keeps in one byte per character.
-const script = new Script(wrap(program.toString('latin1')), {
+// The bundle is ASCII, which V8 keeps in one byte per character, and wrapped as Node wraps a module.
+const script = new Script(program.toString('latin1'), {
   filename,
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   ...(code !== undefined && { cachedData: code }),
