@@ -114,7 +114,10 @@ describe('a command, whose changes are determined after its end', () => {
       ...SECOND,
       'files.changed c2',
       'assistant.received',
-      ...['files.watched c3', 'call.started c3', 'call.ended c3', 'files.changed c3'],
+      'files.watched c3',
+      'call.started c3',
+      'call.ended c3',
+      'files.changed c3',
       'assistant.received',
       'run.ended',
     ]);

@@ -205,6 +205,7 @@ describe('the package', () => {
       'redis.cjs',
       'screen.cjs',
       'sdk.js',
+      'shard-thread.cjs',
       'skein.cjs',
       'types',
       'watchdog.cjs',
