@@ -12,8 +12,12 @@ import { median } from './statistics.js';
 import { MS_TO_FIRST_TOKEN } from './swarm-playbook.js';
 
 const PROMPT = 'Run commands.';
-/** Calls that change a file, the first of them in an unknown workspace. Then as many that change nothing. */
+/**
+ * Calls that change a file, the first of them in an unknown workspace. Before them a call that changes nothing, which
+ * starts the watchdog of child processes, and after them as many as they are.
+ */
 const CALLS = 8;
+const ROUNDS = 9;
 /** Targets that no repository of the row scales: more latency in a small workspace, and a stall of the event loop. */
 const [SMALL_MS, STALL_MS] = [20, 20];
 
@@ -24,8 +28,9 @@ const bash = (max: number, command: string) => ({
 
 const PLAYBOOK = {
   rules: [
-    bash(CALLS - 1, 'echo {{turn}} > out.txt'),
-    bash(2 * CALLS - 1, 'head -c 1 out.txt'),
+    bash(0, 'head -c 1 /dev/null'),
+    bash(CALLS, 'echo {{turn}} > out.txt'),
+    bash(2 * CALLS, 'head -c 1 out.txt'),
     { reply: { text: 'Done.', delayMs: MS_TO_FIRST_TOKEN } },
   ],
 };
@@ -67,7 +72,7 @@ const measureWorkspace = async (
     // The floor of a workspace without git is the same tree with git.
     const other = withGit ? workspace : join(arena.root, 'with-git');
     if (!withGit) generateRepository(other, files, true);
-    for (let round = 0; round < (quick ? 1 : 5); round += 1) {
+    for (let round = 0; round < (quick ? 1 : ROUNDS); round += 1) {
       gitStatusTime(other);
       statusTimes.push(gitStatusTime(other));
       figures.push(await measureRun(arena, workspace, simulator.url));
@@ -129,14 +134,14 @@ const measureRun = async (
       const next = recorder.exchanges[index + 1];
       return next === undefined ? [] : [next.arrivedAt - answeredAt];
     });
-    if (code !== 0 || latencies.length !== 2 * CALLS) {
+    if (code !== 0 || latencies.length !== 2 * CALLS + 1) {
       throw new Error(`The run of commands ended with ${code} after ${latencies.length} calls.`);
     }
-    const [first = Number.NaN, ...later] = latencies.slice(0, CALLS);
+    const [first = Number.NaN, ...later] = latencies.slice(1, CALLS + 1);
     return {
       first,
       later: median(later),
-      readOnly: median(latencies.slice(CALLS)),
+      readOnly: median(latencies.slice(CALLS + 1)),
       stall: Number(readFileSync(probe, 'utf8')),
     };
   } finally {

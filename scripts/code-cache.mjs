@@ -11,7 +11,11 @@ import { promisify } from 'node:util';
 
 const SCRIPT = {
   rules: [
-    { match: { turn: 1 }, reply: 'Done.' },
+    { match: { turn: 2 }, reply: 'Done.' },
+    {
+      match: { turn: 1 },
+      reply: { tool_use: [{ name: 'Bash', input: { command: 'echo more >> notes.txt' } }] },
+    },
     {
       reply: {
         text: 'I look.',
@@ -32,7 +36,8 @@ export const writeCodeCache = async (dist) => {
     await writeFile(script, JSON.stringify(SCRIPT));
     await writeFile(join(home, 'notes.txt'), 'A note.\n');
     const saver = join(import.meta.dirname, 'save-code.cjs');
-    const args = [saver, resolve(dist), '-p', 'Look at the notes.', '--simulate', script];
+    const flags = ['--simulate', script, '--allowed-tools', 'Bash'];
+    const args = [saver, resolve(dist), '-p', 'Look at the notes.', ...flags];
     const { PATH } = process.env;
     const options = { cwd: home, env: { PATH, HOME: home, SKEIN_HOME: join(home, 'skein') } };
     await promisify(execFile)(process.execPath, args, options);

@@ -46,8 +46,6 @@ const GIVE_UP_MS = 5_000;
 const MAX_REPORT_LENGTH = 64 * 1024;
 
 export const hostShell = ({ environment, watchdog, sandbox }: HostShellOptions): Shell => ({
-  // A command reports a failure.
-  warmUp: () => void watchdog.ready().catch(() => undefined),
   async run(command) {
     const startedAt = performance.now();
     if (command.signal.aborted)

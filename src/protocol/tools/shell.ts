@@ -3,8 +3,6 @@
 export interface Shell {
   /** Resolves when the command has ended, for any reason. Rejects only if it could not be started. */
   run(command: ShellCommand): Promise<ShellEnd>;
-  /** Starts what the first command needs. Never throws. */
-  warmUp?(): void;
 }
 
 export interface ShellCommand {

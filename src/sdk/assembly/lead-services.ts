@@ -18,7 +18,7 @@ import type { HostEnvironment } from './options/host-environment.js';
 import type { OpenedStore } from './options/open-store.js';
 import { shownTools } from './prompt/context-provider.js';
 import { sessionCheckpoints, workspaceRoots } from './session-checkpoints.js';
-import { warmUp } from './warm-up.js';
+import { soonOnce } from './soon-once.js';
 
 export interface LeadServicesOptions {
   readonly host: HostEnvironment;
@@ -99,12 +99,9 @@ export const leadServices = async (
       keepRule: (text) => keepRule(text, settings, host),
     }),
     checkpoints,
-    // A session without commands needs neither a watchdog nor a scan of its files.
+    // A session without commands needs no scan of its files.
     onRequestSent: tools.visible.some(({ name }) => name === 'Bash')
-      ? warmUp(() => {
-          options.shared.shell.warmUp?.();
-          checkpoints?.prepare();
-        })
+      ? soonOnce(() => checkpoints?.prepare())
       : undefined,
   };
 };
