@@ -98,15 +98,17 @@ export class LossCheck {
   private async inspect(entry: AgentEntry, owner: AgentEntry | undefined): Promise<Inspected> {
     const { store, session } = this.deps;
     const { id } = entry.tag;
+    // Read the journal last: its owner may write, and later events are counted meanwhile.
+    const { counted } = entry;
+    const copied = (await session.losses?.recordsOf(id)) ?? [];
     const { records } = await store.readJournal(session.meta.id, id);
     const last = records.at(-1)?.seq ?? 0;
-    const copied = (await session.losses?.recordsOf(id)) ?? [];
-    const seen = Math.max(entry.counted, ...copied.map(({ seq }) => seq));
+    const seen = Math.max(counted, ...copied.map(({ seq }) => seq));
     const { calls } = copiedLoss(copied, last);
     const isTold = records.some(
       ({ type, ts }) => type === 'records.lost' && ts >= entry.lastActive,
     );
-    const isShorter = !isTold && (last < entry.counted || copied.length > 0);
+    const isShorter = !isTold && (last < counted || copied.length > 0);
     return { entry, owner, records, loss: { lost: Math.max(0, seen - last), calls }, isShorter };
   }
 

@@ -14,7 +14,7 @@ export const lostRecords = (
   path: string,
   stored: readonly JournalRecord[],
 ): readonly JournalRecord[] => {
-  const known = new Map(stored.map((record) => [record.seq, record]));
+  const isStored = storedIn(stored);
   const toldAt = stored.findLast(({ type }) => type === 'records.lost')?.ts ?? 0;
   const lost = new Map<string, JournalRecord>();
   for (const copy of copiesOf(path)) {
@@ -22,13 +22,28 @@ export const lostRecords = (
     for (const line of linesOf(copy)) {
       const record = recordIn(line);
       if (record === undefined || record.ts <= toldAt) continue;
-      const { seq, ts, epoch, type } = record;
-      const same = known.get(seq);
-      if (same?.ts === ts && same.epoch === epoch && same.type === type) continue;
+      const { seq, ts, epoch } = record;
+      if (isStored(record)) continue;
       lost.set(`${seq} ${ts} ${epoch}`, record);
     }
   }
   return [...lost.values()];
+};
+
+export const withoutStored = (
+  records: readonly JournalRecord[],
+  stored: readonly JournalRecord[],
+): readonly JournalRecord[] => {
+  const isStored = storedIn(stored);
+  return records.filter((record) => !isStored(record));
+};
+
+const storedIn = (stored: readonly JournalRecord[]) => {
+  const known = new Map(stored.map((record) => [record.seq, record]));
+  return ({ seq, ts, epoch, type }: JournalRecord): boolean => {
+    const same = known.get(seq);
+    return same?.ts === ts && same.epoch === epoch && same.type === type;
+  };
 };
 
 /** Returns the copies that exist, oldest first. */

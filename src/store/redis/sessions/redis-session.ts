@@ -27,7 +27,7 @@ import { type OpenedJournal, openJournal, readRedisJournal } from '../journal/op
 import { RedisJournal } from '../journal/redis-journal.js';
 import { isServerChecked, type ServerCheck } from '../leases/server-check.js';
 import type { Scope, WriteScopes } from '../leases/write-scopes.js';
-import { lostRecords } from './lost-records.js';
+import { lostRecords, withoutStored } from './lost-records.js';
 import { lossOf } from './mirrored-list.js';
 import { ARTIFACTS_HINT, putSwarmArtifact, readSwarmArtifact } from './swarm-artifacts.js';
 import { swarmMeta } from './swarm-meta.js';
@@ -78,8 +78,12 @@ export class RedisSession implements WorkerSession {
     this.commit = new GroupCommit(redis, this.keys, lead && folder);
     this.losses = serverCheck && {
       recordsOf: async (agent) => {
+        const path = journalPath(folder, agent);
+        const lost = lostRecords(path, (await readRedisJournal(redis, this.keys, agent)).records);
+        if (lost.length === 0) return lost;
+        // The copy may have got later records than the journal that was read.
         const { records } = await readRedisJournal(redis, this.keys, agent);
-        return lostRecords(journalPath(folder, agent), records);
+        return withoutStored(lost, records);
       },
       onServerChange: (check) => serverCheck.start(check),
     };
