@@ -1,5 +1,6 @@
 /** Random damage to journals, and the check that a model accepts the messages of a damaged session. */
 import fc from 'fast-check';
+import { parseJson } from '../../src/lib/json/parse-json.js';
 import type { WireBlock } from '../../src/protocol/model/wire-block.js';
 
 interface Message {
@@ -34,6 +35,51 @@ export const refusalOf = (messages: readonly Message[]): string | undefined => {
   }
   if (open.length > 0) return 'the last calls have no results';
   return messages.at(-1)?.role === 'user' ? undefined : 'it ends with an answer';
+};
+
+interface Line {
+  readonly type: string;
+  readonly agent?: string;
+  readonly call?: string;
+  readonly raw?: readonly WireBlock[];
+  readonly cites?: { readonly seq: number };
+}
+
+const linesIn = (text: string): readonly Line[] =>
+  text.split('\n').flatMap((line) => {
+    const value = parseJson(line);
+    return typeof value === 'object' && value !== null ? [value as Line] : [];
+  });
+
+interface LeftFiles {
+  readonly agent: string;
+  /** Journal of the agent as its owner had closed it. */
+  readonly written: string;
+  /** Journal that is left. */
+  readonly text: string;
+  /** Event index that is left. */
+  readonly index: string;
+  /** True if the session has no other journal. */
+  readonly isOnly: boolean;
+}
+
+/**
+ * Returns the calls that have run but that no file shows as started: the files are those of a process that died before
+ * these calls, so no program can know that they have run. That needs
+ * - a journal that is cut between two records. A torn record shows damage, because the owner had closed the journal.
+ * - an event index without a later record of the agent. A torn event shows one more record of its agent.
+ */
+export const forgottenCalls = ({ agent, written, text, index, isOnly }: LeftFiles) => {
+  const isCut = written.startsWith(text) && text.endsWith('\n');
+  const records = linesIn(text);
+  const cited = linesIn(index).map((line) => (line.agent === agent ? (line.cites?.seq ?? 0) : 0));
+  const torn = index.slice(index.lastIndexOf('\n') + 1);
+  const isShown = torn !== '' && (isOnly || torn.includes(`"agent":"${agent}"`));
+  if (!isCut || Math.max(0, ...cited) + (isShown ? 1 : 0) > records.length) return [];
+  const asked = records.flatMap(({ type, raw }) => (type === 'assistant.received' && raw) || []);
+  const started = new Set(records.map(({ type, call }) => (type === 'call.started' ? call : '')));
+  const calls = asked.flatMap(({ type, id }) => (type === 'tool_use' ? [String(id)] : []));
+  return calls.filter((call) => !started.has(call));
 };
 
 type Damage = (bytes: Buffer) => Buffer;

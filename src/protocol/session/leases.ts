@@ -24,6 +24,8 @@ export interface Leases {
 
 export interface Lease {
   readonly epoch: number;
+  /** True if the owner of the epoch before has released its lease. Left out if that is unknown. */
+  readonly isAfterRelease?: boolean;
   /** No effect if another process has taken the lease. */
   release(): Promise<void>;
 }

@@ -74,6 +74,7 @@ export class FileSession implements OwnedSession {
       this.descriptors,
       (record) => this.index.add(agent, parent, record),
       this.lastCited.get(agent),
+      this.lease.isAfterRelease ? this.epoch - 1 : 0,
     );
     this.journals.set(agent, journal);
     return journal;

@@ -1,7 +1,7 @@
 /** Damages the files of a session at random, and resumes it. */
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -11,9 +11,16 @@ import { randomIds } from '../../../src/protocol/ids.js';
 import type { ModelPort } from '../../../src/protocol/model/model-port.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import { defineTool } from '../../../src/protocol/tools/tool.js';
+import { randomSeed } from '../../setup/random-seed.js';
 import { IS_WIDE } from '../../setup/wide.js';
 import { sessionFiles } from '../../store/session-folder.js';
-import { anyDamage, messagesOf, refusalOf, visibleDamage } from '../journal-damage.js';
+import {
+  anyDamage,
+  forgottenCalls,
+  messagesOf,
+  refusalOf,
+  visibleDamage,
+} from '../journal-damage.js';
 import { finish, openRig, type ScriptedTurn, speaks } from '../session-rig.js';
 
 /** Ids of the calls that had an effect, in order. */
@@ -61,8 +68,10 @@ const listener = () => {
 
 const calls = (...ids: readonly string[]): ScriptedTurn => ({
   text: 'I work.',
-  calls: ids.map((id) => ({ id, tool: id.startsWith('act') ? 'Act' : 'Look', input: {} })),
+  calls: ids.map((id) => ({ id, tool: isAct(id) ? 'Act' : 'Look', input: {} })),
 });
+
+const isAct = (call: string) => call.startsWith('act');
 
 const PROMPTS: readonly (readonly ScriptedTurn[])[] = [
   [calls('act1', 'look1'), { text: 'One.' }],
@@ -77,6 +86,7 @@ const storeAt = () => sessionFiles(root, { clock: systemClock });
 const options = { ids: randomIds };
 const rig = { tools: TOOLS, mode: 'bypassPermissions', options, staysIdle: true } as const;
 const folder = join(root, ID);
+const events = join(folder, 'events.jsonl');
 let journal = '';
 /** Files of the undamaged session by path. */
 const files = new Map<string, Buffer>();
@@ -128,12 +138,26 @@ const isCutAtEnd = (text: string) => {
   return (files.get(journal) ?? '').toString().startsWith(whole);
 };
 
+const forgotten = () => {
+  const [text = '', index = ''] = [journal, events].map((path) => fs.readFileSync(path, 'utf8'));
+  const agent = basename(journal, '.jsonl');
+  return forgottenCalls({
+    text,
+    index,
+    agent,
+    written: files.get(journal)?.toString() ?? '',
+    isOnly: true,
+  });
+};
+
 const RUNS = IS_WIDE ? 1_000 : 40;
 
-const expectUsable = (bodies: readonly string[]) => {
+/** Calls that no file knows as started may run. */
+const expectUsable = (bodies: readonly string[], lost: readonly string[] = []) => {
   expect(bodies.length).toBeGreaterThan(0);
   expect(bodies.map((body) => refusalOf(messagesOf(body)))).toEqual(bodies.map(() => undefined));
-  expect(effects).toEqual([]);
+  expect(effects.filter((call) => !lost.includes(call))).toEqual([]);
+  expect(effects).toEqual([...new Set(effects)]);
 };
 
 describe('law 7, a damaged journal', () => {
@@ -171,6 +195,39 @@ describe('law 7, a damaged journal', () => {
     );
   }, 600_000);
 
+  test('that is cut with its event index is noticed if either file shows a later record', async () => {
+    const [records = [], shown = []] = [journal, events].map((path) =>
+      (files.get(path) ?? '').toString().split('\n').slice(0, -1),
+    );
+    const upTo = (lines: readonly string[], count: number, more: number) => {
+      const whole = lines.slice(0, count).map((line) => `${line}\n`);
+      return whole.join('') + (lines[count] ?? '').slice(0, more);
+    };
+    for (let count = 1; count < records.length; count += 1) {
+      if (!IS_WIDE && count % 3 !== randomSeed % 3) continue;
+      for (const more of [1, 30, 90, 150]) {
+        const torn = [upTo(records, count, more), upTo(shown, count, 0)];
+        const indexed = [upTo(records, count, 0), upTo(shown, count, more)];
+        for (const [text = '', index = ''] of [torn, indexed]) {
+          reset();
+          fs.writeFileSync(journal, text);
+          fs.writeFileSync(events, index);
+          const { bodies, damage } = await resume();
+          expect(damage).toEqual([expect.stringContaining(`record ${count + 1} is missing`)]);
+          expectUsable(bodies);
+        }
+      }
+      reset();
+      fs.writeFileSync(journal, upTo(records, count, 0));
+      fs.writeFileSync(events, upTo(shown, count, 0));
+      const lost = forgotten();
+      const { bodies, damage } = await resume();
+      expectUsable(bodies, lost);
+      if (damage.length === 0) expect(effects).toEqual(lost.filter(isAct));
+      else expect(effects).toEqual([]);
+    }
+  }, 600_000);
+
   test('in several places, or with overwritten bytes, never makes the session unusable', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -179,12 +236,12 @@ describe('law 7, a damaged journal', () => {
         async (all, isIndexToo) => {
           reset();
           for (const [, damage] of all) fs.writeFileSync(journal, damage(fs.readFileSync(journal)));
-          const events = join(folder, 'events.jsonl');
           const last = all.at(-1)?.[1];
           if (isIndexToo && last !== undefined)
             fs.writeFileSync(events, last(fs.readFileSync(events)));
-          expectUsable((await resume()).bodies);
-          expectUsable((await resume()).bodies);
+          const lost = forgotten();
+          expectUsable((await resume()).bodies, lost);
+          expectUsable((await resume()).bodies, lost);
         },
       ),
       { numRuns: RUNS },

@@ -59,10 +59,12 @@ export class JournalFile implements Journal {
     descriptors: DescriptorPool,
     onRecord: (record: JournalRecord) => void,
     indexed = 0,
+    closedEpoch = 0,
   ) {
     let file = new LineFile(path, descriptors);
     const lines = file.startedEmpty ? [] : readLines(path);
-    const { contents, lastSeq, isDisordered } = checkJournal(lines, path, { indexed });
+    const tornAfter = file.startedTorn ? closedEpoch : 0;
+    const { contents, lastSeq, isDisordered } = checkJournal(lines, path, { indexed, tornAfter });
     this.past = contents;
     if (isDisordered) {
       file.close();

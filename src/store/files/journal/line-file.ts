@@ -11,6 +11,8 @@ export class LineFile implements PooledFile {
   readonly path: string;
   /** True if the file had no lines when it was opened. */
   readonly startedEmpty: boolean;
+  /** True if the last line was torn when the file was opened. */
+  readonly startedTorn: boolean;
   private readonly descriptors: DescriptorPool;
   private fd: number | undefined;
   private isClosed = false;
@@ -30,7 +32,10 @@ export class LineFile implements PooledFile {
     this.descriptors = descriptors;
     try {
       this.fd = openRegularFile(path, APPENDING | fs.constants.O_CREAT);
-      this.startedEmpty = cutTornLine(this.fd, path) === 0;
+      const { size } = fs.fstatSync(this.fd);
+      const end = cutTornLine(this.fd, path);
+      this.startedEmpty = end === 0;
+      this.startedTorn = end < size;
       this.isDirty = !this.startedEmpty;
     } catch (error) {
       throw storageError(error, path);

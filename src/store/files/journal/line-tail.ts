@@ -117,6 +117,23 @@ export const lastLineStart = (path: string, length = 256): string | undefined =>
   }
 };
 
+/** Returns the start of the text after the last newline. Empty if the file cannot be read. */
+export const tornLineStart = (path: string, length = 1_024): string => {
+  let fd: number | undefined;
+  try {
+    fd = openRegularFile(path);
+    const { size } = fs.fstatSync(fd);
+    const start = newlineBefore(fd, size) + 1;
+    const bytes = Buffer.alloc(Math.min(length, size - start));
+    fs.readSync(fd, bytes, 0, bytes.length, start);
+    return bytes.toString();
+  } catch {
+    return '';
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
+  }
+};
+
 /** Returns the offset of the last newline before `end`, or -1. */
 const newlineBefore = (fd: number, end: number): number => {
   const chunk = Buffer.allocUnsafe(Math.min(end, 64 * 1024));

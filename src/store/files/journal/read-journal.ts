@@ -24,6 +24,8 @@ export interface ReadOptions {
   readonly upTo?: number | undefined;
   /** Number of the last record that the event index knows. Default: unknown. */
   readonly indexed?: number | undefined;
+  /** Epoch of an owner that has closed its journals, if the last line is torn. Default: none. */
+  readonly tornAfter?: number | undefined;
 }
 
 export interface CheckedJournal {
@@ -49,7 +51,7 @@ export const readJournal = (
 export const checkJournal = (
   lines: Iterable<string>,
   path: string,
-  { upTo = Number.POSITIVE_INFINITY, indexed = 0 }: ReadOptions = {},
+  { upTo = Number.POSITIVE_INFINITY, indexed = 0, tornAfter = 0 }: ReadOptions = {},
 ): CheckedJournal => {
   const damage: string[] = [];
   let entries: NumberedRecord[] = [];
@@ -107,7 +109,9 @@ export const checkJournal = (
   // An unreadable line at the end was a record too, such as the start of a call that may have run.
   const lastRead = entries.reduce((last, entry) => Math.max(last, entry.line), 0);
   const unreadAtEnd = unreadable.filter((it) => it.line > lastRead).length;
-  const lastSeq = Math.max(isCutShort ? indexed : 0, lastKept + unreadAtEnd);
+  // A killed owner leaves a record without effect. An owner that closed the journal had written the whole record.
+  const tornRecords = tornAfter > 0 && records.at(-1)?.epoch === tornAfter ? 1 : 0;
+  const lastSeq = Math.max(isCutShort ? indexed : 0, lastKept + unreadAtEnd + tornRecords);
   const lost = missingNumbers(records, lastSeq);
   for (const { from, to } of lost) {
     const next = entries.find(({ record }) => record.seq > to);

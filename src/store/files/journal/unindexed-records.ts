@@ -3,12 +3,13 @@
  * can be killed in that tick, so missing events are rebuilt from all journals, in order of time.
  */
 import fs from 'node:fs';
+import { dirname } from 'node:path';
 import type { JournalRecord } from '../../../protocol/session/journal-record.js';
 import type { SwarmEvent } from '../../../protocol/session/swarm-event.js';
 import { freeName } from '../io/free-name.js';
 import { parseEvent } from './event-index.js';
 import { journaledAgents, journalPath } from './journal-file.js';
-import { lastLineStart, linesOf } from './line-tail.js';
+import { lastLineStart, linesOf, tornLineStart } from './line-tail.js';
 import { recordsOf } from './read-journal.js';
 
 /** Position of an event index: its last number, and the last indexed record of each agent. */
@@ -53,6 +54,7 @@ export const readIndex = (path: string): ReadIndex => {
     if (event === undefined || !position.isFollowedBy(event)) damagedLine = line;
     else position.add(event);
   }
+  addTornEvent(cited, path);
   const lastCited = new Map(cited.agents);
   if (damagedLine === 0) return { position, lastCited, damage: [] };
   const kept = freeName(`${path}.damaged`);
@@ -61,6 +63,19 @@ export const readIndex = (path: string): ReadIndex => {
     `${path}:${damagedLine} cannot be read or has a wrong number; the events are rebuilt, and the old file is ${kept}`,
   ];
   return { position: new IndexPosition(), lastCited, damage };
+};
+
+/**
+ * Adds the record that a torn last line cites, because an event is written after its record. If the line does not
+ * show its agent, it is the agent of the only journal, and if it does not show its record, it is the next record.
+ */
+const addTornEvent = (cited: IndexPosition, path: string): void => {
+  const line = tornLineStart(path);
+  const [only, ...others] = journaledAgents(dirname(path));
+  const agent = /"agent":"([^"]+)"/.exec(line)?.[1] ?? (others.length === 0 ? only : undefined);
+  if (line === '' || agent === undefined) return;
+  const seq = Number(/"cites":\{"seq":(\d+)[,}]/.exec(line)?.[1] ?? cited.of(agent) + 1);
+  cited.add({ seq: cited.seq + 1, agent, cites: { seq } });
 };
 
 interface UnindexedRecord {

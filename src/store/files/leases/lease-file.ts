@@ -21,6 +21,7 @@ export interface LeaseOwner {
 
 export interface LeaseFile {
   readonly epoch: number;
+  readonly isAfterRelease: boolean;
   release(): void;
 }
 
@@ -41,8 +42,8 @@ export class LeaseFiles implements Leases {
   }
 
   async take(name: string): Promise<Lease> {
-    const { epoch, release } = takeLease(this.directory(name), this.owner, this.isAlive);
-    return { epoch, release: async () => release() };
+    const { release, ...lease } = takeLease(this.directory(name), this.owner, this.isAlive);
+    return { ...lease, release: async () => release() };
   }
 
   async holder(name: string): Promise<LeaseHolder | undefined> {
@@ -69,6 +70,7 @@ export const takeLease = (
     const newest = newestEpoch(directory);
     refuseIfHeld(holderAt(directory, newest, isAlive));
     const epoch = newest + 1;
+    const isAfterRelease = isReleased(directory, newest);
     if (!claim(directory, epoch, { ...owner, host: hostname() })) continue;
     // Other processes may have taken later epochs meanwhile, and removed this file.
     if (newestEpoch(directory) > epoch) fs.rmSync(join(directory, String(epoch)), { force: true });
@@ -76,6 +78,7 @@ export const takeLease = (
       removeOlder(directory, epoch);
       return {
         epoch,
+        isAfterRelease,
         release: () => fs.writeFileSync(join(directory, `${epoch}.released`), '', { mode: 0o600 }),
       };
     }
@@ -88,13 +91,16 @@ const holderAt = (
   epoch: number,
   isAlive: (marker: string) => boolean,
 ): LeaseHolder | undefined => {
-  if (epoch === 0 || fs.existsSync(join(directory, `${epoch}.released`))) return undefined;
+  if (epoch === 0 || isReleased(directory, epoch)) return undefined;
   const record = readLease(join(directory, String(epoch)));
   if (record === undefined) return undefined;
   const { pid, host, marker } = record;
   // Only its own machine knows if a process is alive.
   return host !== hostname() || isAlive(marker) ? { pid, host } : undefined;
 };
+
+const isReleased = (directory: string, epoch: number): boolean =>
+  fs.existsSync(join(directory, `${epoch}.released`));
 
 const newestEpoch = (directory: string): number =>
   Math.max(0, ...fs.readdirSync(directory).map((name) => Number.parseInt(name, 10) || 0));
