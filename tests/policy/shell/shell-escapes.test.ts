@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { readShell } from '../../../src/policy/shell/reading/read-shell.js';
 import type { ShellPart } from '../../../src/policy/shell/shell-part.js';
 import { PERMISSION_MODES } from '../../../src/protocol/permission/permission-mode.js';
+import { IS_WIDE } from '../../setup/wide.js';
 import { bash, policyOf, rule } from '../policy-fixtures.js';
 import { CORPUS, CORPUS_RULES } from './shell-corpus.js';
 
@@ -77,6 +78,9 @@ const disguise = (word: string, ways: readonly number[]) =>
 const commandsRuled = (behavior: string) =>
   CORPUS.filter(({ ruling }) => ruling.startsWith(behavior)).flatMap(({ commands }) => commands);
 
+/** `npm run test:soak` tries four times as many commands. */
+const RUNS = IS_WIDE ? 1_600 : 400;
+
 const ALLOW_ALL = { rules: [...CORPUS_RULES, rule('allow', 'Bash')] };
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
 
@@ -91,7 +95,7 @@ describe('a denied command', () => {
         const ruling = policyOf({ ...ALLOW_ALL, mode: name }).rule(bash(wrapped(command, layers)));
         expect(ruling.behavior).not.toBe('allow');
       }),
-      { numRuns: 1500 },
+      { numRuns: RUNS },
     );
   });
 
@@ -127,7 +131,7 @@ describe('a denied command', () => {
           behavior: 'deny',
         });
       }),
-      { numRuns: 1500 },
+      { numRuns: RUNS },
     );
   });
 });
@@ -153,7 +157,7 @@ describe('a command that requires a question', () => {
           behavior: 'allow',
         });
       }),
-      { numRuns: 1500 },
+      { numRuns: RUNS },
     );
   });
 
@@ -171,7 +175,7 @@ describe('a command that requires a question', () => {
           behavior: policyOf({ rules: CORPUS_RULES }).rule(bash(both)).behavior,
         }).not.toEqual({ both, behavior: 'allow' });
       }),
-      { numRuns: 1500 },
+      { numRuns: RUNS },
     );
   });
 });
@@ -196,7 +200,7 @@ describe('any modified command', () => {
           expect(ruling.reason).toMatch(/\S.*\.$/s);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: 2 * RUNS },
     );
   });
 });
