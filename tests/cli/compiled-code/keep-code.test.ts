@@ -37,7 +37,8 @@ const install = async (rules?: Rules) => {
   for (const file of FILES) copyFileSync(join(PROGRAM, '..', file), join(dist, file));
   const folder = join(skeinHome, 'cache', 'code');
   const run = async ({ preload = NOTE, env = {} }: RunOptions = {}) => {
-    const args = [join(dist, 'skein.cjs'), '-p', 'Hello.'];
+    // Without commands no scan of the files adds changes at random times.
+    const args = [join(dist, 'skein.cjs'), '-p', 'Hello.', '--disallowed-tools', 'Bash'];
     const variables = {
       PATH: process.env.PATH,
       HOME: home,
