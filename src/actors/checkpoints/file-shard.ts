@@ -80,7 +80,7 @@ interface KnownFile {
   /** True if the content is not kept although it could be. */
   isPostponed: boolean;
   kept: KeptState;
-  /** Number of the scan that has read the file. */
+  /** Number of the scan that has read the file, or found its stamp unchanged. */
   scan: number;
 }
 
@@ -134,9 +134,19 @@ export class FileShard {
     this.current = this.newScan(NO_SCAN);
   }
 
-  begin(start: ScanStart): void {
+  /** Begins a scan: compares the stamps of known files, while their folders are listed elsewhere. */
+  async begin(start: ScanStart): Promise<void> {
     this.scanNumber += 1;
     this.current = this.newScan(start);
+    const pause = this.pauses();
+    for (const files of this.folders.values()) {
+      for (const file of files.values()) {
+        const paused = pause();
+        if (paused !== undefined) await paused;
+        // A path may lead through a link by now, so `end` looks again at a file with another stamp.
+        if (isUnchanged(file, stampOf(file.path))) file.scan = this.scanNumber;
+      }
+    }
   }
 
   /** Takes the names of folders, and reads their new files. */
@@ -164,7 +174,7 @@ export class FileShard {
     }
   }
 
-  /** Checks the files that the scan has not read, and ends the scan. */
+  /** Checks the other files, and ends the scan. */
   async end(request: ScanEnd): Promise<ShardReport> {
     const pause = this.pauses();
     // No listing shows that a link has replaced an ignored folder.
@@ -198,10 +208,10 @@ export class FileShard {
 
   /** Reads a known file again if it may have changed. Returns false if it is gone. */
   private check(file: KnownFile): boolean {
-    const { kept, stamp, isFresh, isPostponed } = file;
+    const { kept, isFresh } = file;
     const now = stampOf(file.path);
-    const hasSameStamp = now !== undefined && stamp !== undefined && isSameStamp(now, stamp);
-    if (hasSameStamp && !isFresh && !isPostponed) return true;
+    if (isUnchanged(file, now)) return true;
+    const hasSameStamp = hasStamp(file, now);
     if (!this.read(file)) return false;
     if (isSameState(kept.state, file.kept.state)) file.kept = kept;
     else this.report(file, kept, hasSameStamp && !isFresh);
@@ -315,9 +325,15 @@ const newFile = (path: string): KnownFile => ({
   scan: 0,
 });
 
-const isSameStamp = (first: VersionStamp, second: VersionStamp): boolean =>
-  first.mtimeMs === second.mtimeMs &&
-  first.ctimeMs === second.ctimeMs &&
-  first.size === second.size &&
-  first.ino === second.ino &&
-  first.mode === second.mode;
+/** True if the content of the file is kept, and is still the same. */
+const isUnchanged = (file: KnownFile, now: VersionStamp | undefined): boolean =>
+  !file.isFresh && !file.isPostponed && hasStamp(file, now);
+
+const hasStamp = ({ stamp }: KnownFile, now: VersionStamp | undefined): boolean =>
+  stamp !== undefined &&
+  now !== undefined &&
+  stamp.mtimeMs === now.mtimeMs &&
+  stamp.ctimeMs === now.ctimeMs &&
+  stamp.size === now.size &&
+  stamp.ino === now.ino &&
+  stamp.mode === now.mode;

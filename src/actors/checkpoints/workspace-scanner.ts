@@ -17,7 +17,6 @@ import {
   FileShard,
   type PathSample,
   type ScanEnd,
-  type ScanStart,
   type ShardBounds,
   type ShardChange,
   type ShardFolder,
@@ -100,8 +99,9 @@ export class WorkspaceScanner {
   /** Rejects if a thread has failed; then the scanner must not be used any more. */
   async scan(request: ScanEnd): Promise<WorkspaceScan> {
     const { isBaseline } = this;
+    for (const shard of this.shards ?? []) shard.begin({ isBaseline });
     const listings = await Promise.all(this.indexes.map((index) => index.listing()));
-    const orders = new ShardOrders({ isBaseline });
+    const orders = new ShardOrders();
     const changes = new ChangeMap();
     const results: FolderListing[] = [];
     let room = this.options.bounds.maxEntries;
@@ -126,8 +126,8 @@ export class WorkspaceScanner {
       if (!isBaseline) for (const change of result.folders) changes.add(shardChange(change));
     }
     this.seenListings = listings;
-    this.isBaseline = false;
     const shards = this.send(orders);
+    this.isBaseline = false;
     const reports = await Promise.all(shards.map((shard) => shard.end(request)));
     for (const report of reports) for (const change of report.changes) changes.add(change);
     const modes = request.writesPart || request.listsFiles ? this.folderModes() : undefined;
@@ -174,7 +174,10 @@ export class WorkspaceScanner {
 
   /** Sends the folders to their shards. Opens the shards at first. */
   private send(orders: ShardOrders): readonly Shard[] {
-    this.shards ??= this.openShards();
+    if (this.shards === undefined) {
+      this.shards = this.openShards();
+      for (const shard of this.shards) shard.begin({ isBaseline: this.isBaseline });
+    }
     orders.send(this.shards, this.homes);
     return this.shards;
   }
@@ -193,14 +196,8 @@ export class WorkspaceScanner {
 
 /** Folders of a scan on their way to the shards. */
 class ShardOrders {
-  private readonly start: ScanStart;
   private waiting: ShardFolder[] = [];
   private names = 0;
-  private hasBegun = false;
-
-  constructor(start: ScanStart) {
-    this.start = start;
-  }
 
   add(folder: FolderNames, tracked: ReadonlyMap<string, string> | undefined): void {
     const objects = tracked && folder.names.map((name) => tracked.get(name) ?? '');
@@ -213,8 +210,6 @@ class ShardOrders {
   }
 
   send(shards: readonly Shard[], homes: Map<string, Shard>): void {
-    if (!this.hasBegun) for (const shard of shards) shard.begin(this.start);
-    this.hasBegun = true;
     const folders = new Map(shards.map((shard) => [shard, [] as ShardFolder[]]));
     for (const folder of this.waiting) {
       const home = homes.get(folder.path) ?? shards[homes.size % shards.length];

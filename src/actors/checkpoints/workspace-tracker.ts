@@ -3,6 +3,7 @@
  * changes; all scans of a process form one sequence, so the scan after a command also serves the next.
  */
 import { dirname } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { isRealPath } from '../../host/files/file-contents.js';
 import { GitIndex } from '../../host/git/git-index.js';
 import { yieldToEventLoop } from '../../lib/async/yield-to-event-loop.js';
@@ -34,7 +35,11 @@ export interface WorkspaceTrackerOptions
   readonly shardThread?: string | undefined;
   /** Returns milliseconds of a clock that never goes back. Default: `performance.now`. */
   readonly now?: () => number;
+  /** Time between the end of a command and its scan, in which the next request leaves. Default: 10. */
+  readonly scanDelayMs?: number;
 }
+
+const SCAN_DELAY_MS = 10;
 
 const MiB = 1024 * 1024;
 const BOUNDS: WorkspaceBounds = {
@@ -72,6 +77,7 @@ export class WorkspaceTracker {
   private readonly bounds: WorkspaceBounds;
   private readonly queue: ScanQueue<NumberedScan>;
   private readonly now: () => number;
+  private readonly scanDelayMs: number;
   private readonly calls: FileCalls;
   private scanner: WorkspaceScanner | undefined;
   private manifests: ManifestWriter;
@@ -88,6 +94,7 @@ export class WorkspaceTracker {
     this.bounds = { ...BOUNDS, ...options.bounds };
     this.manifests = new ManifestWriter(options.blobs, options.roots);
     this.now = options.now ?? (() => performance.now());
+    this.scanDelayMs = options.scanDelayMs ?? SCAN_DELAY_MS;
     this.calls = new FileCalls(this.now);
     this.queue = new ScanQueue((startedAt) => this.scan(startedAt), this.now);
   }
@@ -116,6 +123,7 @@ export class WorkspaceTracker {
     this.lastEffect = endedAt;
     const { scan: first } = snapshot;
     try {
+      await setTimeout(this.scanDelayMs);
       const last = await this.queue.startedAfter(endedAt);
       if (last.scanner !== first.scanner) return await this.changesSince(first.manifest);
       const changes = foldChanges(this.scans, first.number, last.number);

@@ -1,5 +1,5 @@
 /** Follows symbolic links as far as a path exists, also for files that do not exist yet. */
-import { readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 
 /**
@@ -10,9 +10,24 @@ export const realPath = (path: string): string => {
   const whole = isAbsolute(path) ? path : join(process.cwd(), path);
   const real = attempt(() => realpathSync.native(whole));
   if (real !== undefined) return real;
+  const missing = inRealFolder(whole);
+  if (missing !== undefined) return missing;
   const end = walk(whole);
   return end === undefined ? resolve(whole) : spelledByDisk(end);
 };
+
+/** Returns the path of a name that does not exist in a folder that does: the most frequent case, without a walk. */
+const inRealFolder = (path: string): string | undefined => {
+  const name = basename(path);
+  if (path.endsWith('/') || name === '..' || name === '.') return undefined;
+  const folder = attempt(() => realpathSync.native(dirname(path)));
+  if (folder === undefined) return undefined;
+  const whole = join(folder, name);
+  // A dangling link, and a link in a loop, exist.
+  return attempt(() => lstatSync(whole, NO_ERROR)) === undefined ? whole : undefined;
+};
+
+const NO_ERROR = { throwIfNoEntry: false } as const;
 
 /** Maximum links to follow, as in Linux. */
 const MAX_LINKS = 40;
@@ -62,7 +77,7 @@ const spelledByDisk = (path: string): string => {
   }
 };
 
-const attempt = (read: () => string) => {
+const attempt = <Result>(read: () => Result): Result | undefined => {
   try {
     return read();
   } catch {

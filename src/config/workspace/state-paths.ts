@@ -17,28 +17,26 @@ export const statePaths = (skeinHome: string): readonly string[] => {
 
 /**
  * Returns a function like `realPath` that returns the path below SKEIN_HOME for a file of SKEIN_HOME under another
- * name. Folders are compared once in a turn of the event loop, because a call is judged several times.
+ * name. A path is looked up once in a turn of the event loop, because a call is judged by many rules.
  */
 export const realPathWithState = (skeinHome: string): ((path: string) => string) => {
   const home = realPath(skeinHome);
   const known = new KnownFiles(home);
   const folders = new Map<string, string | undefined>();
+  const found = new Map<string, string>();
   let names: ReadonlyMap<string, string> | undefined;
   const forget = () => {
     names = undefined;
     folders.clear();
+    found.clear();
   };
   const nameOf = (path: string, state: ReadonlyMap<string, string>): string | undefined => {
     const stats = statOf(path);
     return stats && state.get(identityOf(stats));
   };
-  return (path) => {
+  const find = (path: string, names: ReadonlyMap<string, string>): string => {
     const real = realPath(path);
     if (isPathInside({ path: real, folder: home })) return real;
-    if (names === undefined) {
-      names = known.names();
-      setImmediate(forget);
-    }
     const own = nameOf(real, names);
     if (own !== undefined) return own;
     for (let folder = dirname(real); ; folder = dirname(folder)) {
@@ -47,6 +45,15 @@ export const realPathWithState = (skeinHome: string): ((path: string) => string)
       if (name !== undefined) return join(name, relative(folder, real));
       if (dirname(folder) === folder) return real;
     }
+  };
+  return (path) => {
+    if (names === undefined) {
+      names = known.names();
+      setImmediate(forget);
+    }
+    const real = found.get(path) ?? find(path, names);
+    found.set(path, real);
+    return real;
   };
 };
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 
-/** Maximum time without yielding, so that key presses and streamed tokens are handled. */
-const MAX_BLOCKED_MS = 10;
+/** Maximum time without yielding, so that key presses and streamed tokens are handled. Several may work at once. */
+const MAX_BLOCKED_MS = 4;
 
 /**
  * Returns a function to await after each step of long synchronous work. It yields to the event loop

@@ -10,6 +10,7 @@ import { windowThresholds } from '../../context/window/window-thresholds.js';
 import { diskWorkspace } from '../../host/files/disk-workspace.js';
 import { DEFAULT_LIMITS } from '../../protocol/agent/agent-limits.js';
 import type { RawJson } from '../../protocol/model/wire-block.js';
+import type { PermissionRequest } from '../../protocol/permission/ruling.js';
 import type { KnownSurface } from '../../protocol/permission/signed-answer.js';
 import type { Toolbox } from '../../tools/toolbox.js';
 import { keepRule } from './keep-rule.js';
@@ -64,6 +65,23 @@ export const leadServices = async (
         (body) => isRemote || journal.record(body),
       )
     : undefined;
+  const permissions = permissionManager({
+    policy: {
+      rules: settings.rules,
+      roots,
+      home: host.home,
+      skeinHome,
+      ...policyFolders,
+      realPath: realPathWithState(skeinHome),
+      modelNamed: (name) => resolveModel(name, skein.modelAliases),
+      ignoreCase: host.platform === 'darwin',
+    },
+    mode: options.mode,
+    surfaces: options.surfacesOf(meta.id),
+    answersByHook: options.answersByHook,
+    permissionTimeoutMs: skein.permissionTimeoutMs,
+    keepRule: (text) => keepRule(text, settings, host),
+  });
   return {
     ...options.shared,
     ...artifacts,
@@ -81,29 +99,22 @@ export const leadServices = async (
       maxRounds: skein.maxRepeatedCalls,
     },
     staysIdle: options.staysIdle,
-    permissions: permissionManager({
-      policy: {
-        rules: settings.rules,
-        roots,
-        home: host.home,
-        skeinHome,
-        ...policyFolders,
-        realPath: realPathWithState(skeinHome),
-        modelNamed: (name) => resolveModel(name, skein.modelAliases),
-        ignoreCase: host.platform === 'darwin',
-      },
-      mode: options.mode,
-      surfaces: options.surfacesOf(meta.id),
-      answersByHook: options.answersByHook,
-      permissionTimeoutMs: skein.permissionTimeoutMs,
-      keepRule: (text) => keepRule(text, settings, host),
-    }),
+    permissions,
     checkpoints,
     // A session without commands needs no scan of its files.
     onRequestSent: tools.visible.some(({ name }) => name === 'Bash')
-      ? soonOnce(() => checkpoints?.prepare())
+      ? soonOnce(() => {
+          permissions.rule(commandIn(meta.cwd), {});
+          checkpoints?.prepare();
+        })
       : undefined,
   };
+};
+
+/** Some command. The first ruling takes some milliseconds, in which the agent's next step would wait. */
+const commandIn = (cwd: string): PermissionRequest => {
+  const subject = { action: 'execute', target: 'true >/dev/null' } as const;
+  return { tool: 'Bash', subject, cwd, readOnly: false, inputs: [] };
 };
 
 /** Limits a resumed session to the tools in its prompt, because the prompt never changes. */

@@ -132,6 +132,7 @@ const openTracker = (hasThreads: boolean) => {
       shardThread: hasThreads ? program.path : undefined,
       bounds: { minThreadEntries: 1 },
       now: () => (time += 1),
+      scanDelayMs: 0,
     });
   /** Time passes, so that no earlier scan counts as the present. */
   const wait = async () => {
