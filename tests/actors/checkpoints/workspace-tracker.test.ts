@@ -177,9 +177,8 @@ describe.each([
             const expected = differences(before, states(root));
             expect(found).toEqual(expected);
             expect(await other.changesSince(snapshot.scan.manifest)).toEqual(expected);
-            for (const { before: old } of found) {
-              if ('digest' in old) expect(blobs.read(old.digest)).toBeInstanceOf(Uint8Array);
-            }
+            const kept = found.flatMap(({ before: old }) => ('digest' in old ? [old.digest] : []));
+            for (const digest of kept) expect(blobs.read(digest)).toBeInstanceOf(Uint8Array);
           }
         } finally {
           tracker.close();
@@ -207,10 +206,8 @@ describe.each([
             const found = await tracker.changes(snapshot);
             const expected = differences(before, states(root));
             for (const entry of found) expect(expected).toContainEqual(entry);
-            for (const entry of expected) {
-              const isVisible = !isIgnored(entry.path) && !ignoredIn(root)(entry.path);
-              if (isVisible) expect(found).toContainEqual(entry);
-            }
+            const isVisible = ({ path }: FileChange) => !isIgnored(path) && !ignoredIn(root)(path);
+            for (const entry of expected.filter(isVisible)) expect(found).toContainEqual(entry);
           }
         } finally {
           tracker.close();

@@ -223,8 +223,7 @@ describe('law 7, a damaged journal', () => {
       const lost = forgotten();
       const { bodies, damage } = await resume();
       expectUsable(bodies, lost);
-      if (damage.length === 0) expect(effects).toEqual(lost.filter(isAct));
-      else expect(effects).toEqual([]);
+      expect(effects).toEqual(damage.length === 0 ? lost.filter(isAct) : []);
     }
   }, 600_000);
 

@@ -2,10 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openScene } from '../../fakes/skein-process.js';
 import { treeOf } from '../../host/worktrees/tree-hash.js';
-import { needs } from '../../setup/needs.js';
 import { randomSeed } from '../../setup/random-seed.js';
 import { IS_WIDE } from '../../setup/wide.js';
 import { killPoints, whenAt } from '../killed-run.js';
@@ -100,32 +99,33 @@ const openKilled = async (kind: 'git' | 'plain') => {
 const pointsUpTo = (last: number, turn: number): readonly number[] =>
   killPoints(1, last, turn).filter((_, index) => IS_WIDE || index % 4 === randomSeed % 4);
 
-for (const [turn, kind] of (['git', 'plain'] as const).entries()) {
-  needs('git')(
-    `a run with commands that is killed at any write is rewound to its start, ${kind === 'git' ? 'in a repository' : 'without git'}`,
-    async () => {
-      const { start, counted, killed, resume, rewind, reset, tree } = await openKilled(kind);
-      const writes = await counted();
-      expect(writes).toBeGreaterThan(60);
-      const faults: unknown[] = [];
-      for (const at of pointsUpTo(writes, turn)) {
-        reset();
-        const { signal } = await killed(at);
-        // Half of the runs are continued before they are rewound.
-        const resumed = at % 2 === 0 ? await resume() : undefined;
-        const rewound = await rewind();
-        const isRestored = JSON.stringify(tree()) === JSON.stringify(start);
-        if (signal === 'SIGKILL' && isRestored) continue;
-        faults.push({
-          at,
-          signal,
-          resumed: resumed?.stderr,
-          rewound: rewound.stderr,
-          tree: tree(),
-        });
-      }
-      expect(faults).toEqual([]);
-    },
-    600_000,
-  );
-}
+test.each([
+  ['in a repository', 'git', 0],
+  ['without git', 'plain', 1],
+] as const)(
+  'a run with commands that is killed at any write is rewound to its start, %s',
+  async (_, kind, turn) => {
+    const { start, counted, killed, resume, rewind, reset, tree } = await openKilled(kind);
+    const writes = await counted();
+    expect(writes).toBeGreaterThan(60);
+    const faults: unknown[] = [];
+    for (const at of pointsUpTo(writes, turn)) {
+      reset();
+      const { signal } = await killed(at);
+      // Half of the runs are continued before they are rewound.
+      const resumed = at % 2 === 0 ? await resume() : undefined;
+      const rewound = await rewind();
+      const isRestored = JSON.stringify(tree()) === JSON.stringify(start);
+      if (signal === 'SIGKILL' && isRestored) continue;
+      faults.push({
+        at,
+        signal,
+        resumed: resumed?.stderr,
+        rewound: rewound.stderr,
+        tree: tree(),
+      });
+    }
+    expect(faults).toEqual([]);
+  },
+  600_000,
+);
