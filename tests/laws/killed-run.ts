@@ -28,6 +28,10 @@ export const killPoints = (first: number, last: number, turn = 0): readonly numb
     (at) => (at + turn + OFFSET) % STRIDE === 0,
   );
 
+/** Every `nth` of the points, with a random offset. `npm run test:soak` takes all. */
+export const someOf = <Point>(points: readonly Point[], nth: number): readonly Point[] =>
+  points.filter((_, index) => IS_WIDE || index % nth === randomSeed % nth);
+
 type Ended = Awaited<ReturnType<PrintScene['run']>>;
 
 /** Runs to the end and counts the writes. */

@@ -19,6 +19,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { mapWithLimit } from '../../fakes/map-with-limit.js';
 import { PROGRAM, type Rules, setScene } from '../../fakes/skein-process.js';
+import { someOf } from '../../laws/killed-run.js';
 
 const FILES = ['skein.cjs', 'keep-code.cjs', 'program.cjs', 'watchdog.cjs'];
 const KILLER = resolve('tests/laws/kill-at-change.mjs');
@@ -242,7 +243,7 @@ describe('code that a run keeps', () => {
     const points = [3, 2, 1, 0].flatMap((back) =>
       ['before', 'torn', 'after'].map((when) => ({ at: changes - back, when })),
     );
-    await mapWithLimit(points, 2, async ({ at, when }) => {
+    await mapWithLimit(someOf(points, 3), 2, async ({ at, when }) => {
       const { run, skeinHome, kept } = await install();
       const kill = { ...below(skeinHome), KILL_AT: String(at), KILL_WHEN: when };
       const killed = await run({ preload: KILLER, env: kill });

@@ -5,9 +5,7 @@ import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openScene } from '../../fakes/skein-process.js';
 import { treeOf } from '../../host/worktrees/tree-hash.js';
-import { randomSeed } from '../../setup/random-seed.js';
-import { IS_WIDE } from '../../setup/wide.js';
-import { killPoints, whenAt } from '../killed-run.js';
+import { killPoints, someOf, whenAt } from '../killed-run.js';
 
 const bash = (command: string) => ({ name: 'Bash', input: { command } });
 
@@ -95,9 +93,9 @@ const openKilled = async (kind: 'git' | 'plain') => {
   };
 };
 
-/** `npm run test:soak` kills at every write, `npm test` at every twelfth. */
+/** `npm run test:soak` kills at every write, `npm test` at every 24th. */
 const pointsUpTo = (last: number, turn: number): readonly number[] =>
-  killPoints(1, last, turn).filter((_, index) => IS_WIDE || index % 4 === randomSeed % 4);
+  someOf(killPoints(1, last, turn), 8);
 
 test.each([
   ['in a repository', 'git', 0],

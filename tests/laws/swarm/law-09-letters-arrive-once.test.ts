@@ -4,7 +4,14 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { Line } from '../../fakes/skein-process.js';
-import { countedRun, failuresAt, killPoints, killThenResume, whenAt } from '../killed-run.js';
+import {
+  countedRun,
+  failuresAt,
+  killPoints,
+  killThenResume,
+  someOf,
+  whenAt,
+} from '../killed-run.js';
 import { firstBreak } from '../prompts.js';
 import { taskCall } from '../swarm-wire.js';
 import { openPrintScene, type PrintScene } from '../workspace.js';
@@ -87,7 +94,7 @@ describe('law 9, for agents that write to each other', () => {
     await scene.close();
     expect(writes).toBeGreaterThan(40);
     // The order of the last writes varies, and some of them may be missing.
-    const failures = await failuresAt(killPoints(1, writes - 6), 4, killAndResume);
+    const failures = await failuresAt(someOf(killPoints(1, writes - 6), 2), 4, killAndResume);
     expect(failures).toEqual([]);
   }, 300_000);
 });
