@@ -9,6 +9,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { constants, Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
 import {
   builtCodeFile,
   keptCodeOf,
@@ -20,8 +21,10 @@ const folder = dirname(fileURLToPath(import.meta.url));
 const filename = join(folder, 'program.cjs');
 const require = createRequire(filename);
 const program = readFileSync(filename);
-const kept = keptCodeOf(program);
-const code = (kept && readKeptCode(kept, program)) ?? readBuiltCode(builtCodeFile(folder), program);
+const programSum = crc32(program);
+const kept = keptCodeOf(programSum);
+const code =
+  (kept && readKeptCode(kept, programSum)) ?? readBuiltCode(builtCodeFile(folder), programSum);
 // The bundle is ASCII, which V8 keeps in one byte per character, and wrapped as Node wraps a module.
 const script = new Script(program.toString('latin1'), {
   filename,
@@ -31,7 +34,7 @@ const script = new Script(program.toString('latin1'), {
 // V8 rejects the code of other flags, and of another V8 in the same version of Node.
 if (kept !== undefined && script.cachedDataRejected !== false) {
   const { keepCode }: typeof import('./compiled-code/keep-code.js') = require('./keep-code.cjs');
-  keepCode({ script, program, kept });
+  keepCode({ script, programSum, kept });
 }
 const module = { exports: {} };
 script.runInThisContext()(module.exports, require, module, filename, folder);

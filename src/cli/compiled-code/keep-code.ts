@@ -23,7 +23,7 @@ import { MODEL_REQUEST } from './model-request.js';
 
 interface CodeToKeep {
   readonly script: Script;
-  readonly program: Buffer;
+  readonly programSum: number;
   readonly kept: KeptCode;
 }
 
@@ -68,7 +68,7 @@ const isMeasured = (): boolean => {
   return [env.NODE_OPTIONS ?? '', ...execArgv].some((text) => /--(?:inspect|\S*prof)/.test(text));
 };
 
-const writeCode = ({ script, program, kept }: CodeToKeep): void => {
+const writeCode = ({ script, programSum, kept }: CodeToKeep): void => {
   const { skeinHome, folder, file } = kept;
   // A run without a state directory, or with the directory of another user, leaves no files.
   if (lstatSync(skeinHome).uid !== process.geteuid?.()) return;
@@ -79,7 +79,7 @@ const writeCode = ({ script, program, kept }: CodeToKeep): void => {
   try {
     const handle = openSync(temporary, 'wx', 0o600);
     try {
-      const bytes = Buffer.concat([Buffer.from(headerOf(program, code)), code]);
+      const bytes = Buffer.concat([Buffer.from(headerOf(programSum, code)), code]);
       for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at, bytes.length - at);
     } finally {
       closeSync(handle);

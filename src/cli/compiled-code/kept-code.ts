@@ -32,7 +32,7 @@ export interface KeptCode {
  * Returns the path of the kept code of a program. Another program, version of Node or set of V8 flags has another
  * file. Returns undefined on systems whose files have no owner.
  */
-export const keptCodeOf = (program: Buffer): KeptCode | undefined => {
+export const keptCodeOf = (programSum: number): KeptCode | undefined => {
   if (process.geteuid === undefined) return undefined;
   const { version, arch, env, execArgv } = process;
   const home = resolve(env.HOME || homedir());
@@ -42,30 +42,33 @@ export const keptCodeOf = (program: Buffer): KeptCode | undefined => {
     : resolve(SKEIN_HOME || join(home, '.skein'));
   const folder = join(skeinHome, 'cache', 'code');
   const flags = crc32([env.NODE_OPTIONS ?? '', ...execArgv].join('\n'));
-  const name = [crc32(program).toString(16), version, arch, flags.toString(16)].join('-');
+  const name = [programSum.toString(16), version, arch, flags.toString(16)].join('-');
   return { skeinHome, folder, file: join(folder, `${name}.cache`) };
 };
 
-/** Returns the first line of the file. */
-export const headerOf = (program: Buffer, code: Buffer): string =>
-  `${crc32(program)} ${crc32(code)}\n`;
+/** Returns the first line of the file. `programSum` is the checksum of the program. */
+export const headerOf = (programSum: number, code: Buffer): string =>
+  `${programSum} ${crc32(code)}\n`;
 
 /** Returns the code that the build wrote, or undefined if it is missing, damaged or of another program. */
-export const readBuiltCode = (file: string, program: Buffer): Buffer | undefined => {
+export const readBuiltCode = (file: string, programSum: number): Buffer | undefined => {
   try {
-    return verifiedCode(readFileSync(file), program);
+    return verifiedCode(readFileSync(file), programSum);
   } catch {
     return undefined;
   }
 };
 
 /** Returns the kept code, or undefined if it is missing, damaged, of another program or not private. */
-export const readKeptCode = ({ folder, file }: KeptCode, program: Buffer): Buffer | undefined => {
+export const readKeptCode = (
+  { folder, file }: KeptCode,
+  programSum: number,
+): Buffer | undefined => {
   let handle: number | undefined;
   try {
     handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     if (!isPrivate(fstatSync(handle)) || !isPrivateFolder(folder)) return undefined;
-    return verifiedCode(readFileSync(handle), program);
+    return verifiedCode(readFileSync(handle), programSum);
   } catch {
     return undefined;
   } finally {
@@ -83,8 +86,8 @@ const isPrivate = ({ uid, mode }: Stats): boolean =>
   uid === process.geteuid?.() && (mode & 0o077) === 0;
 
 /** V8 compares only the length of the program, does not verify the code, and crashes on damaged code. */
-const verifiedCode = (file: Buffer, program: Buffer): Buffer | undefined => {
+const verifiedCode = (file: Buffer, programSum: number): Buffer | undefined => {
   const code = file.subarray(file.indexOf('\n') + 1);
   const header = file.toString('latin1', 0, file.length - code.length);
-  return header === headerOf(program, code) ? code : undefined;
+  return header === headerOf(programSum, code) ? code : undefined;
 };
