@@ -15,7 +15,13 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { onlyEnglish, plainCrypto, separatePackages, synchronousInk } from './bundle-plugins.mjs';
+import {
+  onlyEnglish,
+  plainCrypto,
+  separatePackages,
+  synchronousInk,
+  withSharedNamespaces,
+} from './bundle-plugins.mjs';
 import { writeCodeCache } from './code-cache.mjs';
 import { deferModules } from './deferred-modules.mjs';
 import { inputsDigest, STAMP } from './installed.mjs';
@@ -199,7 +205,7 @@ await writeTypes(outdir);
 await chmod(`${outdir}/skein.cjs`, 0o755);
 // Wrapped as Node wraps a module: the launcher would otherwise need another copy of the text in memory.
 const text = await readFile(`${outdir}/program.cjs`, 'utf8');
-await writeFile(`${outdir}/program.cjs`, Module.wrap(text));
+await writeFile(`${outdir}/program.cjs`, Module.wrap(withSharedNamespaces(text)));
 await writeCodeCache(outdir);
 await rm('dist', { recursive: true, force: true });
 await rename(outdir, 'dist');
