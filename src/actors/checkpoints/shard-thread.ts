@@ -9,8 +9,17 @@ import type { ShardReply, ShardRequest, ShardThreadData } from './thread-shard.j
 /** Below that of the thread that serves the agents. */
 const NICENESS = 5;
 
-// Linux has a priority for each thread; elsewhere it would be that of the process.
-if (process.platform === 'linux') setPriority(NICENESS);
+/** Linux has a priority for each thread; elsewhere it would be that of the process. */
+const lowerPriority = (): void => {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(NICENESS);
+  } catch {
+    // A container may forbid the call. The thread scans all the same.
+  }
+};
+
+lowerPriority();
 
 const { checkpointFolder, bounds } = workerData as ShardThreadData;
 const shard = localShard(new FileShard(blobBatches(checkpointFolder), bounds));
