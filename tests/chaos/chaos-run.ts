@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { queueKey } from '../../src/store/redis/connection/swarm-keys.js';
+import { IS_WIDE } from '../setup/wide.js';
 import { ChaosSwarm } from './chaos-swarm.js';
 import { checkFinalState, type Findings } from './check-final-state.js';
 import { FaultInjector, type InjectedFaults } from './fault-injector.js';
@@ -11,7 +12,8 @@ import { readFinalState, shownAgents } from './final-state.js';
 import { seededRandom } from './seeded-random.js';
 import { swarmRules } from './swarm-script.js';
 
-export const AGENTS = 200;
+/** `npm run test:soak` runs 200 agents. */
+export const AGENTS = IS_WIDE ? 200 : 100;
 const MAX_FAULTS = 24;
 
 export interface ChaosReport extends Findings {

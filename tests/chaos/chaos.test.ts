@@ -1,6 +1,6 @@
 /**
- * A swarm of 200 background agents under random faults. SKEIN_TEST_SEEDS names the seeds: `npm run test:soak` sets
- * several, and a failed seed can be set again.
+ * A swarm of 100 background agents under random faults, 200 in the soak. SKEIN_TEST_SEEDS names the seeds:
+ * `npm run test:soak` sets several, and a failed seed can be set again.
  */
 import { appendFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
