@@ -17,7 +17,7 @@ export const statePaths = (skeinHome: string): readonly string[] => {
 
 /**
  * Returns a function like `realPath` that returns the path below SKEIN_HOME for a file of SKEIN_HOME under another
- * name. A path is looked up once in a turn of the event loop, because a call is judged by many rules.
+ * name. A path is followed once for all rules of a ruling, and folders are compared once in a turn of the event loop.
  */
 export const realPathWithState = (skeinHome: string): ((path: string) => string) => {
   const home = realPath(skeinHome);
@@ -28,7 +28,6 @@ export const realPathWithState = (skeinHome: string): ((path: string) => string)
   const forget = () => {
     names = undefined;
     folders.clear();
-    found.clear();
   };
   const nameOf = (path: string, state: ReadonlyMap<string, string>): string | undefined => {
     const stats = statOf(path);
@@ -51,6 +50,8 @@ export const realPathWithState = (skeinHome: string): ((path: string) => string)
       names = known.names();
       setImmediate(forget);
     }
+    // A ruling is made without a pause. The next one must see a link that was redirected meanwhile.
+    if (found.size === 0) queueMicrotask(() => found.clear());
     const real = found.get(path) ?? find(path, names);
     found.set(path, real);
     return real;
