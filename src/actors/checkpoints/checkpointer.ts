@@ -38,6 +38,7 @@ const UNWATCHED: CallWatch = { isDeferred: false, changes: async () => [], cance
 export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
   const { notify, record } = options;
   let loading: Promise<WorkspaceTracker> | undefined;
+  let isClosed = false;
   // The first request does not need it.
   const loadTracker = () => {
     loading ??= import('./workspace-tracker.js').then(
@@ -72,7 +73,9 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
     return { isDeferred: false, changes, cancel: () => void tracker.endFileCall(fileCall) };
   };
   return {
-    prepare: () => void loadTracker().then((tracker) => tracker.prepare()),
+    prepare() {
+      if (!isClosed) void loadTracker().then((tracker) => tracker.prepare());
+    },
     async watch({ call, paths }: WatchedCall) {
       try {
         return await (paths === undefined ? watchAll(call) : watchPaths(call, paths));
@@ -95,7 +98,10 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
         record({ type: 'files.changed', call: watched.call, changes: [...changes] });
       }
     },
-    close: () => void loading?.then((tracker) => tracker.close()),
+    close() {
+      isClosed = true;
+      void loading?.then((tracker) => tracker.close());
+    },
   };
 };
 

@@ -86,6 +86,7 @@ export class WorkspaceTracker {
   private scanCount = 0;
   private readonly openSnapshots = new Set<WorkspaceSnapshot>();
   private unreadable: PathSample = NO_PATHS;
+  private isClosed = false;
   /** End of the last call that may have changed files. */
   private lastEffect = 0;
 
@@ -183,12 +184,20 @@ export class WorkspaceTracker {
     }
   }
 
+  /** Ends the threads. Later scans reject. */
   close(): void {
+    this.isClosed = true;
+    this.closeScanner();
+  }
+
+  private closeScanner(): void {
     this.scanner?.close();
     this.scanner = undefined;
   }
 
   private async scan(startedAt: number): Promise<NumberedScan> {
+    // The scan after a command starts later than its end, so the session may have ended meanwhile.
+    if (this.isClosed) throw new StorageError('The files were not scanned: the session is closed.');
     if (this.scanner?.isOutgrown === true && this.openSnapshots.size === 0) this.reset();
     this.scanner ??= this.newScanner();
     const { scanner, manifests } = this;
@@ -210,7 +219,7 @@ export class WorkspaceTracker {
   }
 
   private reset(): void {
-    this.close();
+    this.closeScanner();
     this.scans = [];
     this.manifests = new ManifestWriter(this.options.blobs, this.options.roots);
     this.queue.forget();
@@ -223,7 +232,7 @@ export class WorkspaceTracker {
 
   /** Forgets scans and calls that no open snapshot needs. */
   private trim(): void {
-    const oldest = Math.min(...[...this.openSnapshots].map(({ scan }) => scan.number));
+    const oldest = Math.min(...Array.from(this.openSnapshots, ({ scan }) => scan.number));
     if (this.scans.length > 0) this.scans = this.scans.filter(({ number }) => number > oldest);
     if (this.openSnapshots.size === 0) this.calls.forgetEnded();
   }

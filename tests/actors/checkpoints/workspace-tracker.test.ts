@@ -188,6 +188,16 @@ describe.each([
     );
   }, 120_000);
 
+  test('starts no scan once it is closed', async () => {
+    const { root, open } = openTracker(hasThreads);
+    fill(root);
+    const tracker = open();
+    const snapshot = await tracker.takeSnapshot();
+    tracker.close();
+    await expect(tracker.changes(snapshot)).rejects.toThrow('the session is closed');
+    await expect(tracker.takeSnapshot()).rejects.toThrow('the session is closed');
+  });
+
   test('never takes a file for new that was only ignored, and finds each change of a visible file', async () => {
     const step = fc.array(fc.oneof(change, rules), { minLength: 1, maxLength: 4 });
     await fc.assert(
