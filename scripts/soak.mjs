@@ -2,8 +2,8 @@
  * `npm run test:soak`: ten storms over swarms of 200 agents, the laws with a kill at every journal write and at
  * every change of a rewind, a checkpoint and kept code, and with a thousand kinds of damage to journals, worktrees that
  * are edited at random, every rollback and wrong key of Redis, and all modes and more wrappers of commands. With seeds
- * (`npm run test:soak -- 3 17`) it runs only the storms of these seeds. Prints the seed of the random damage, a line for the seed of each storm, and ends with the exit
- * code of the tests. `SKEIN_TEST_SEED=<seed> npm run test:soak` repeats the random damage of an earlier run.
+ * (`npm run test:soak -- 3 17`) it runs only the storms of these seeds. Prints the seed of the random damage, a line for
+ * the seed of each storm, and ends with the exit code of the tests. `SKEIN_TEST_SEED=<seed> npm run test:soak` repeats the random damage of an earlier run.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -116,7 +116,6 @@ class DraftFile implements PackDraft {
     return fs.openSync(this.path, 'wx', 0o600);
   }
 
-  /** Ignores errors, because the sweep removes a draft that stays. */
   private remove(): void {
     const { fd } = this;
     this.fd = undefined;
@@ -126,11 +125,12 @@ class DraftFile implements PackDraft {
       } finally {
         fs.rmSync(this.path, { force: true });
       }
-    } catch {}
+    } catch {
+      // The sweep removes a draft that stays.
+    }
   }
 }
 
-/** Ignores errors, because some file systems cannot sync a folder. The contents themselves are on disk. */
 const syncFolder = (path: string): void => {
   try {
     const fd = fs.openSync(path, 'r');
@@ -139,5 +139,7 @@ const syncFolder = (path: string): void => {
     } finally {
       fs.closeSync(fd);
     }
-  } catch {}
+  } catch {
+    // Some file systems cannot sync a folder. The contents themselves are on disk.
+  }
 };
